@@ -21,20 +21,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from outcrop.check.conclusion import conclude, violations_of
-from outcrop.check.engines import EngineOutcome, search, settled
+from outcrop.check.course import Course
 from outcrop.check.guesses import with_better_guesses
-from outcrop.check.kept import keeping, write_kept
-from outcrop.check.reducing import refuse_what_changes
-from outcrop.check.refusals import refuse_invariants, refuse_unused_options
-from outcrop.check.selection import select
 from outcrop.declared import choice, value_of
 from outcrop.errors import UsageError
 from outcrop.handle import Handle
 from outcrop.ir.system import System
-from outcrop.ir.vacuity import vacuity
 from outcrop.lang import front_end, require_start_state
 from outcrop.lang import load_class as lower_class
 from outcrop.lang.registry import OPTIONS, read_options
@@ -49,21 +43,16 @@ from outcrop.options import (
     LoadOptions,
     Reduce,
     TraceOrder,
-    given_options,
-    is_remote,
 )
-from outcrop.outcome import Event, Progress, Stop
+from outcrop.outcome import Progress
 from outcrop.reading import read_source as read_source
 from outcrop.report.json import document
 from outcrop.report.notebook import html, result_page, system_html
-from outcrop.result import PropertyResult, Result, Violation
+from outcrop.result import Result
 from outcrop.source import Diagnostic, Source, Span, whole
-from outcrop.strategies import OWN_OPTIONS, names
+from outcrop.strategies import OWN_OPTIONS
 from outcrop.sweeps import Sweep, nearest, sweep
 from outcrop.units import parse_duration, parse_size
-
-if TYPE_CHECKING:
-    from outcrop.check.temporal import Checked, TemporalCheck
 
 # Result must not import reports, but its users expect it to convert itself to JSON.
 Result.make_document = document
@@ -264,110 +253,12 @@ class Model:
             'depth bound reached'
         """
         asked = _changed(options or CheckOptions(), changes)
-        tell = partial(_tell, progress)
-        return with_better_guesses(self, asked, tell, partial(Model._check_selected, progress=progress, output=output))
+        printed = output or sys.stdout.write
 
-    def _check_selected(
-        self,
-        asked: CheckOptions,
-        progress: Callable[[Progress], None] | None,
-        output: Callable[[str], object] | None,
-    ) -> Result:
-        """Checks those properties of the model that the options name."""
-        selection = select(self.system, asked.properties)
-        chosen = dataclasses.replace(asked, properties=selection.formulas)
-        model = dataclasses.replace(self, system=selection.system, warnings=(*self.warnings, *selection.notes()))
-        run = partial(model._check, progress=progress, output=output or sys.stdout.write)
-        if is_remote(chosen.checkpoint) or is_remote(chosen.resume):
-            from outcrop.check.remote import check_remotely  # few checks need it
+        def check(model: Model, options: CheckOptions) -> Result:
+            return Course(model.system, model.warnings, model.options, progress, printed).run(options)
 
-            result = check_remotely(chosen, run)
-        else:
-            result = run(chosen)
-        result.properties += [
-            PropertyResult(str(each.kind), each.name, each.span, "unknown") for each in selection.skipped
-        ]
-        result.options = given_options(self.options, asked)
-        return result
-
-    def _check(
-        self,
-        chosen: CheckOptions,
-        progress: Callable[[Progress], None] | None,
-        output: Callable[[str], object],
-    ) -> Result:
-        """Checks every property of the model, and of its formulas those that the options name."""
-        if self.system.says_where_runs_end and chosen.deadlock is Deadlock.STUTTERING:
-            chosen = dataclasses.replace(chosen, deadlock=Deadlock.STUCK)
-        chosen, event = settled(keeping(chosen))
-        if event is not None:
-            _tell(progress, event)
-        if chosen.engine is Engine.INTERPRETER and chosen.strategy in names(finds_cycles=True):
-            raise UsageError(f"the interpreter has no strategy {chosen.strategy}; leave out --strategy")
-        refuse_invariants(self.system, self.options, chosen)
-        checks = self._temporal_checks(chosen)
-        refuse_what_changes(self.system, checks, chosen)
-        searched = None
-        violations: list[Violation] = []
-        # Whether the formulas are those of the checkpoint is not known here, so they get no vacuity check on resuming.
-        formulas = dict.fromkeys(each.property_instance.property for each in checks) if chosen.resume is None else ()
-        witnesses = vacuity(self.system, [each for each in formulas if each is not None], chosen.prints)
-        visits_all = not checks or (self.system.automaton is None and chosen.strategy not in names(finds_cycles=True))
-        refuse_unused_options(chosen, bool(checks), visits_all)
-        if visits_all:
-            searched = search(witnesses.system, self.options, chosen, progress, output)
-            violations = violations_of(self.system, chosen, searched)
-            place = chosen.checkpoint or chosen.resume
-            if place is not None and searched.outcome.stop.is_final and chosen.keep_states is None:
-                # These import numpy, which the interpreter does not need.
-                from outcrop.dist.parts import discard
-                from outcrop.dist.transport import transport_of
-
-                discard(place, transport_of(chosen.ranks))
-        checked = self._check_temporal(checks, chosen, searched, violations, progress, output)
-        result = conclude(self.system, self.warnings, chosen, searched, violations, checked, witnesses)
-        result.events[:0] = [] if event is None else [event]
-        if chosen.keep_states is not None and searched is not None and searched.outcome.has_begun:
-            is_complete = searched.outcome.stop is Stop.COMPLETE
-            write_kept(self.system, self.options, chosen, is_complete, result.guarantee, result.kind)
-        return result
-
-    def _temporal_checks(self, options: CheckOptions) -> list[TemporalCheck]:
-        asked = options.fair is not Fair.NONE or options.properties
-        if self.system.automaton is None and not self.system.temporal and not asked:
-            return []
-        from outcrop.check.temporal import plan  # few models have formulas
-
-        return plan(self.system, options)
-
-    def _check_temporal(
-        self,
-        checks: list[TemporalCheck],
-        options: CheckOptions,
-        searched: EngineOutcome | None,
-        violations: list[Violation],
-        progress: Callable[[Progress], None] | None,
-        output: Callable[[str], object] | None,
-    ) -> list[Checked]:
-        """Checks the formulas, unless the search for bad states was inconclusive or has found enough violations."""
-        if not checks:
-            return []
-        from outcrop.check.temporal import Checked, cycle_strategy, run_checks  # few models have formulas
-
-        if searched is not None:
-            enough = options.max_errors is not None and len(violations) >= options.max_errors
-            if enough or not searched.outcome.stop.is_conclusive:
-                return [Checked(each, cycle_strategy(options)) for each in checks]
-            left = options.after(searched.outcome.seconds)
-            # The search for bad states has already printed everything.
-            options = dataclasses.replace(left, checkpoint=None, resume=None, keep_states=None, prints=False)
-        return run_checks(checks, self.options, options, progress, output)
-
-
-def _tell(progress: Callable[[Progress], None] | None, event: Event) -> None:
-    """Reports an event that comes before a search."""
-    if progress is not None:
-        progress(Progress(level=0, states=0, rules_fired=0, frontier=0, seconds=0.0, event=event))
+        return with_better_guesses(self, asked, progress, check)
 
 
 # --- Options -----------------------------------------------------------------------------------------------

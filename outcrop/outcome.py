@@ -331,6 +331,12 @@ class Progress:
     compiling: float | None = None  #: seconds that the C compiler has been running, if it is
 
 
+def announce(progress: Callable[[Progress], None] | None, event: Event) -> None:
+    """Reports an event before a search has begun."""
+    if progress is not None:
+        progress(Progress(level=0, states=0, rules_fired=0, frontier=0, seconds=0.0, event=event))
+
+
 @dataclass(frozen=True, kw_only=True)
 class WalkProgress(Progress):
     """A snapshot of random walks. ``states`` is an estimate of the different states."""

@@ -262,7 +262,7 @@ def _search_native(
         return EngineOutcome(_interrupted(system, reduction), time.monotonic() - started)
     compile_seconds = time.monotonic() - started
     compiler = next(iter(find_compiler().version.splitlines()), "")
-    native.identity = identity(system, load, options)
+    native.identity = identity(system, load, options, emitted.relations)
     compare_ranks(transport, native.identity, options)
     if system.product is not None:
         native.strength = str(system.product.strength)

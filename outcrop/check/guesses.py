@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from outcrop.ir.system import Guess
 from outcrop.options import CheckOptions
-from outcrop.outcome import Event, EventKind
+from outcrop.outcome import Event, EventKind, Progress, announce
 from outcrop.result import Result, ViolationKind
 
 if TYPE_CHECKING:
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 _Check = Callable[["Model", CheckOptions], Result]
 
 
-def with_better_guesses(model: Model, options: CheckOptions, tell: Callable[[Event], None], check: _Check) -> Result:
+def with_better_guesses(
+    model: Model, options: CheckOptions, progress: Callable[[Progress], None] | None, check: _Check
+) -> Result:
     """Checks a model and, as long as a run passes its guess, checks it with the next larger value."""
     guess = model.system.guess
     result = check(model, options)
@@ -29,7 +31,7 @@ def with_better_guesses(model: Model, options: CheckOptions, tell: Callable[[Eve
             break
         text = f"--{guess.option} {value} is too small; the search begins again with {larger}"
         events.append(Event(EventKind.ENLARGED, text, {"before": value, "after": larger}))
-        tell(events[-1])
+        announce(progress, events[-1])
         value, left = larger, left.after(result.seconds)
         result = check(model.reload({}, **{guess.option: larger}), left)
     result.events[:0] = events

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from outcrop.errors import UsageError
-from outcrop.ir.system import Property, PropertyKind, System
+from outcrop.ir.system import Property, PropertyKind, System, TemporalProperty
+from outcrop.options import CheckOptions, Reduce
 from outcrop.source import Diagnostic, Severity
+
+if TYPE_CHECKING:
+    from outcrop.check.temporal import TemporalCheck
 
 #: Properties of states that can be selected. Assumptions and cover goals always count.
 _SELECTED_KINDS = (PropertyKind.INVARIANT, PropertyKind.LIVENESS)
@@ -52,5 +58,15 @@ def select(system: System, names: tuple[str, ...]) -> Selection:
     if skips_runs:
         system = replace(system, temporal=(), automaton=None)
     if skipped:
-        system = replace(system, properties=kept)
+        system = replace(system, properties=kept, skipped=tuple(dict.fromkeys(each.name for each in skipped)))
     return Selection(system, tuple(formulas), skipped, tuple(of_runs) if skips_runs else ())
+
+
+def formulas_with_vacuity(checks: Sequence[TemporalCheck], options: CheckOptions) -> list[TemporalProperty]:
+    """Returns the formulas whose implications the search for bad states looks at. On resuming there are none, since
+    nobody knows whether the formulas are those of the checkpoint. Reduction preserves what they read, so that a reduced
+    search has none before its checkpoint either: it must go on with the same choices."""
+    if options.resume is not None or (options.checkpoint is not None and options.reduce is not Reduce.OFF):
+        return []
+    formulas = dict.fromkeys(each.property_instance.property for each in checks)
+    return [each for each in formulas if each is not None]

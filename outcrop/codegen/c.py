@@ -36,6 +36,7 @@ class Emitted:
     liveness_count: int
     notes: tuple[int, ...]  #: the meaning of each mark in a Context; see Property
     put_sites: tuple[Put, ...]  #: the statement of each put site; see puts.py
+    relations: str = ""  #: the tables of partial-order reduction; empty without it
 
 
 def emit(
@@ -92,6 +93,7 @@ def emit(
         liveness_count=constants["LIVENESS_COUNT"],
         notes=tuple(unit.notes),
         put_sites=tuple(unit.puts),
+        relations=expand.relations,
     )
 
 

@@ -14,10 +14,14 @@ from outcrop.options import CheckOptions, LoadOptions
 
 #: Files that the representative of a state depends on, in addition to the generated code.
 _CANONICAL = ("canon.h", "normal.h")
+#: The file that chooses, by the tables in the generated code, what a state fires under partial-order reduction.
+_CHOICE = "stubborn.h"
 
 
-def identity(system: System, load: LoadOptions, options: CheckOptions) -> dict[str, Any]:
-    """Returns the identity, by names that users read when something differs. Values of 64 digits are digests."""
+def identity(system: System, load: LoadOptions, options: CheckOptions, relations: str = "") -> dict[str, Any]:
+    """Returns the identity, by names that users read when something differs. Values of 64 digits are digests.
+    ``relations``: the tables of partial-order reduction. A state that waits for another order of steps waits for ever
+    if the states before and after a checkpoint fire what different tables choose."""
     layout = Layout(system)
     symmetry = options.symmetry and system.allows_symmetry and bool(system.scalarsets)
     places = [
@@ -33,10 +37,17 @@ def identity(system: System, load: LoadOptions, options: CheckOptions) -> dict[s
         "--invariant": "; ".join(each.text for each in load.invariants) or None,
         "--deadlock": str(options.deadlock),
         "--symmetry": "on" if symmetry else "off",
+        "--property": _skipped(system, options),
         "--reduce": str(options.reduce),
+        "the relations between rules": _digest((relations, (NATIVE / _CHOICE).read_text())) if relations else None,
         "the representative of states": _digest(canonical) if symmetry else None,
         "the packing of states": _digest((places, values)),
     }
+
+
+def _skipped(system: System, options: CheckOptions) -> str | None:
+    """Returns what the search does not check, if anything. For states that are kept it does not matter."""
+    return ", ".join(f"!{name}" for name in system.skipped) or None if options.keep_states is None else None
 
 
 def _shown(value: object) -> object:

@@ -55,7 +55,7 @@ def write_reduced(unit: Unit, codes: list[RuleCode], reduction: Reduction) -> Ex
     groups, calls = write_groups(
         codes, "activate", "Instances *active", lambda code, depth: _write_active(code, depth, first[code.number])
     )
-    enabling = _write_enabling(unit, codes, reduction, rows)
+    tables = _write_tables(unit, reduction, rows)
     body = [
         "Instances none = {{0}}, *const active = &none;",
         "int enabled = 0;",
@@ -78,14 +78,16 @@ def write_reduced(unit: Unit, codes: list[RuleCode], reduction: Reduction) -> Ex
         *(line for group in groups for line in group.lines),
         "",
         *_write_fire(codes),
-        *enabling,
+        *tables,
+        *_write_conjuncts(unit, codes, reduction),
+        *_write_phase_of(unit, reduction),
         "",
         '#include "stubborn.h"',
         "",
         comment("Fires a stubborn set of the rule instances that the state enables."),
         *braced(expand_signature(unit), body),
     ]
-    return Expand(functions_of(codes), lines)
+    return Expand(functions_of(codes), lines, relations="\n".join([*tables, *_write_phase_of(unit, reduction)]))
 
 
 def _first_instances(system: System) -> list[int]:
@@ -203,8 +205,19 @@ def _write_fire(codes: list[RuleCode]) -> list[str]:
 # --- Enabling sets -----------------------------------------------------------------------------------------
 
 
-def _write_enabling(unit: Unit, codes: list[RuleCode], reduction: Reduction, rows: _Rows) -> list[str]:
-    """Returns the relations of all phases, and the function that tests conjuncts."""
+def _write_tables(unit: Unit, reduction: Reduction, rows: _Rows) -> list[str]:
+    """Returns the relations of all phases."""
+    phases = [_write_phase(unit, at, each, rows) for at, each in enumerate(reduction.phases)]
+    return [
+        *_TYPES,
+        *rows.lines(),
+        *(line for lines, _ in phases for line in lines),
+        f"static const Phase phases[] = {{{', '.join(row for _, row in phases)}}};",
+    ]
+
+
+def _write_conjuncts(unit: Unit, codes: list[RuleCode], reduction: Reduction) -> list[str]:
+    """Returns the function that tests conjuncts of guards."""
     tested: dict[int, set[int]] = {}
     for phase in reduction.phases:
         for each in phase.instances:
@@ -222,7 +235,6 @@ def _write_enabling(unit: Unit, codes: list[RuleCode], reduction: Reduction, row
             body.append(f"found |= (uint64_t)({call} == 0) << {conjunct};")
         if tested[code.number]:
             cases += braced(f"case {code.number}:", [*body, "break;"])
-    phases = [_write_phase(unit, at, each, rows) for at, each in enumerate(reduction.phases)]
     body = [
         "uint64_t found = 0;",
         *braced("switch (rule_of[instance])", cases),
@@ -230,16 +242,7 @@ def _write_enabling(unit: Unit, codes: list[RuleCode], reduction: Reduction, row
         "return found;",
     ]
     signature = "static NOINLINE uint64_t false_conjuncts(const uint8_t *state, Context *context, uint32_t instance)"
-    return [
-        *_TYPES,
-        *rows.lines(),
-        *(line for lines, _ in phases for line in lines),
-        f"static const Phase phases[] = {{{', '.join(row for _, row in phases)}}};",
-        *lines,
-        "",
-        *braced(signature, body),
-        *_write_phase_of(unit, reduction),
-    ]
+    return [*lines, "", *braced(signature, body)]
 
 
 _TYPES = (
@@ -324,7 +327,7 @@ def _test(unit: Unit, leaf: int, values: frozenset[int]) -> str:
     value = f"get_bits(state, {bit}, {width})"
     if len(values) == 1:
         (only,) = values
-        return f"{value} == {only}"
+        return f"{value} == UINT64_C({only})"
     if 1 << width <= _WORD:  # a greater shift is undefined
         return f"(UINT64_C({sum(1 << each for each in values):#x}) >> {value} & 1)"
-    return "(" + " || ".join(f"{value} == {each}" for each in sorted(values)) + ")"
+    return "(" + " || ".join(f"{value} == UINT64_C({each})" for each in sorted(values)) + ")"

@@ -201,11 +201,13 @@ class Group:
 
 @dataclass
 class Expand:
-    """``model_expand`` and all rules. ``groups``: how many of the groups can be compiled apart, 0 if none."""
+    """``model_expand`` and all rules. ``groups``: how many of the groups can be compiled apart, 0 if none.
+    ``relations``: the tables of partial-order reduction; empty without it."""
 
     rules: list[str]
     function: list[str]
     groups: int = 0
+    relations: str = ""
 
 
 def write_expand(unit: Unit, codes: list[RuleCode]) -> Expand:

@@ -21,7 +21,7 @@ from outcrop.reduction.effects import Tracer
 from outcrop.reduction.instances import Instance, instances_of, packed, trace_body, traced_instance
 from outcrop.reduction.leaves import Known, Values, bits
 
-Path = tuple[object, ...]
+Path = tuple[int | None, ...]
 
 #: Values of a leaf that are told apart in a box, and in one that states are tested for.
 _MOST_VALUES, _MOST_TESTED = 256, 32
@@ -174,17 +174,17 @@ def peers_of(system: System) -> dict[int, list[int]]:
     found: dict[Path, list[int]] = {}
     for variable in system.variables:
         if variable not in hidden:
-            for path, leaf in _paths(variable.type, (variable.name,), variable.offset):
+            for path, leaf in _paths(variable.type, (variable.offset,), variable.offset):
                 found.setdefault(path, []).append(leaf)
     return {leaf: leaves for leaves in found.values() for leaf in leaves}
 
 
 def _paths(kind: Type, path: Path, at: int) -> Iterator[tuple[Path, int]]:
     """Yields the leaves of a type that have values without symmetry. Elements that symmetry exchanges have the same
-    path."""
+    path. Paths have no names, since two fields may have one, such as the place of a process and a variable of it."""
     if isinstance(kind, Record):
-        for (name, each), offset in zip(kind.fields, kind.offsets, strict=True):
-            yield from _paths(each, (*path, name), at + offset)
+        for (_, each), offset in zip(kind.fields, kind.offsets, strict=True):
+            yield from _paths(each, (*path, offset), at + offset)
     elif isinstance(kind, Array):
         is_symmetric = has_symmetry(kind.index)
         for position in range(kind.index.cardinality):

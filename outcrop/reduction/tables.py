@@ -43,7 +43,6 @@ class Relations:
             for each in self.instances:
                 if self.system.rules[each.rule].priority == level:
                     each.effects.reads |= before
-                    each.guard_reads |= before
 
     @property
     def later(self) -> tuple[int, ...]:

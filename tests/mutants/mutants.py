@@ -99,7 +99,12 @@ LIKELY = {
     "native/blocks.c": ("tests/cli/test_memory.py", "tests/search/test_past_ram.py"),
     "codegen/expressions.py": ("tests/search/test_vacuity.py", "tests/unit/test_codegen.py"),
     "codegen/properties.py": ("tests/search/test_vacuity.py", "tests/unit/test_codegen.py"),
-    "codegen/identity.py": ("tests/cli/test_invariants.py", "tests/faults/test_checkpoint.py"),
+    "codegen/identity.py": (
+        "tests/search/test_reduction_resumed.py",
+        "tests/cli/test_invariants.py",
+        "tests/faults/test_checkpoint.py",
+    ),
+    "check/selection.py": ("tests/search/test_reduction_resumed.py",),
     "explorer/explorer.py": (
         "tests/search/test_limits.py",
         "tests/search/test_ram.py",
@@ -133,6 +138,7 @@ LIKELY = {
         "tests/search/test_reduction_effects.py",
         "tests/search/test_reduction_priorities.py",
         "tests/search/test_reduction.py",
+        "tests/search/test_reduction_formulas.py",
     ),
     "lang/promela/rules.py": ("tests/search/test_reduction_traps.py",),
     "check/reducing.py": ("tests/search/test_reduction.py",),

@@ -12,24 +12,80 @@ REDUCTION = {
         # Instances of the same priority wait; a value that permits a guard is taken for one that does not.
         ("if other > level) for level in found", "if other >= level) for level in found"),
         ("sets = (() if wanted >> value & 1 else", "sets = (() if not wanted >> value & 1 else"),
+        # Instances that store what nobody knows; guards that fail before the conjunct.
+        ("if values is None or any(wanted", "if values is not None and any(wanted"),
+        ("rows = [row | failing for row in self._by_value(leaf)]", "rows = list(self._by_value(leaf))"),
+        ("storing = self._storing(leaf, wanted) | failing", "storing = self._storing(leaf, wanted)"),
+        # A property with "exists" is taken apart.
+        ("node.quantifier is Quantifier.FORALL:", "node.quantifier in Quantifier:"),
     ),
     "codegen/reduced.py": (
         # Instances are taken for settled that need more.
         ("if not row & ~whole)", "if row & whole)"),
+        # A shift by a value that is too large.
+        ("if 1 << width <= _WORD:", "if width <= _WORD:"),
+    ),
+    "native/stubborn.h": (
+        # Instances are taken for settled by a set that was added before; conjuncts that are true.
+        ("const Instances *settled = &enabling_rows[NOTHING];", "static const Instances *settled = enabling_rows;"),
+        ("      if (!(is_false >> option->conjunct & 1)) continue;\n", ""),
+        # A step that does not ascend.
+        ("leads_on |= leads & (int)(phase->starts.words[word] >> bit & 1);", "leads_on |= leads;"),
     ),
     "reduction/instances.py": (
         # A value that is demanded only later.
         ("        assumed |= _assumed(each.known, demands, each.reads)\n", ""),
+        # Values that are known because of the box, and that bodies take for known.
+        (" or demands[leaf].bit_count() > 1)", ")"),
+        ("    each.assumed |= _assumed(inside, each.demands, each.effects.reads)\n", ""),
+    ),
+    "reduction/guards.py": (
+        # A leaf that may be undefined; conjuncts behind one that can fail.
+        ("if value is None or mask >> encode", "if value is not None and mask >> encode"),
+        ("for leaf, mask in demands.items()})\n        break\n", "for leaf, mask in demands.items()})\n"),
     ),
     "reduction/boxes.py": (
+        # Leaves are taken for those that symmetry exchanges because fields have one name.
+        ("yield from _paths(each, (*path, offset), at + offset)", "yield from _paths(each, (*path, _), at + offset)"),
         # Values that states are not tested for.
         ("            tested |= each.assumed\n", "            tested |= 0\n"),
+        ("                    tested |= 1 << refused[0]\n", "                    tested |= 0\n"),
         # An instance that is traced again, but without its body.
         ("                    done &= ~each.bit\n", ""),
+        # A start state that leaves a variable undefined.
+        ("                    self.add(leaf, frozenset([None]))\n", "                    self.add(leaf, frozenset())\n"),
     ),
     "reduction/effects.py": (
         # A counter that was written before.
         ("leaf is None or leaf in self.effects.stores or", "leaf is None or"),
+        # A statement behind one that may return.
+        ("            is_certain = is_certain and not may_return(each)\n", ""),
+    ),
+    "reduction/leaves.py": (
+        # A value that nobody knows, stored before one that is known.
+        (" or (before is not None and before.values is None):", ":"),
+    ),
+    "reduction/ranking.py": (
+        # A leaf that is perhaps not written.
+        ("found.append(Term(each.side(after), each.side(before), stored.is_certain))",
+         "found.append(Term(each.side(after), each.side(before), True))"),
+    ),
+    "reduction/folding.py": (
+        # Quotients of negative numbers.
+        ("if left >= 0 and right >= 0 else None", "if right >= 0 else None"),
+    ),
+    "reduction/prepare.py": (
+        # Models that cannot be reduced.
+        ("if system.of_kind(PropertyKind.ASSUMPTION):", "if False:"),
+        ("if system.forgives_failures:", "if False:"),
+    ),
+    "codegen/identity.py": (
+        # A search that is resumed with other choices, or has skipped other properties.
+        ("(NATIVE / _CHOICE).read_text())) if relations else None", "(NATIVE / _CHOICE).read_text())) if False else None"),
+        ("for name in system.skipped) or None", "for name in ()) or None"),
+    ),
+    "check/selection.py": (
+        ("(options.checkpoint is not None and options.reduce is not Reduce.OFF)", "False"),
     ),
     "reduction/interpreted.py": (
         # A state in which a guard fails fires a part.

@@ -300,6 +300,16 @@ _PROMELA = {
         active proctype R() { byte k; (go == 1); q?k; k = 0 }
         active proctype O() { (x == 2) -> assert(false) }
         """,
+    "a variable with the name of the place of its process": """
+        bit go;
+        active proctype A() { byte at; bit y;
+          d_step { at = 1; y = 1; go = 1 };
+          do
+          :: d_step { (at == 200 && y == 0) -> at = 1; y = 1 }
+          :: d_step { (at == 1 && y == 1) -> at = 200; y = 0 }
+          od }
+        active proctype C() { byte x; (go == 1); x = 1; x = 2; assert(false) }
+        """,
     "an index that is demanded later": """
         byte a[3]; byte b[9]; byte x, j; bit go;
         active proctype B() { a[2] = 5; j = 2; if :: x = 2 :: x = 2 :: x = 4 fi; go = 1 }

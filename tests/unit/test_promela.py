@@ -351,6 +351,7 @@ def test_first_loops_are_unreached_and_those_that_begin_with_break_are_not_liste
 
 _LOOP = "byte x, y; active proctype P() { do :: atomic { x = 1 - x; y = x } od } "
 _LINE = "byte x; active proctype P() { x = 1; "
+_TURNS = "byte x; active proctype P() { x = 1; x = 0; x = 1; x = 3; do :: x = 0 od } "
 
 
 @pytest.mark.parametrize(
@@ -360,6 +361,13 @@ _LINE = "byte x; active proctype P() { x = 1; "
         (_LOOP + "ltl f { <> ((x == 1) <-> (y == 0)) }", {}, "violated"),
         (_LOOP + "ltl f { (! ((x == 0) -> (y == 1))) }", {}, "holds"),
         (_LOOP + "ltl f { [] (! ((x == 0 -> 0 : 1) > (y == 1 -> 1 : 0))) }", {}, "holds"),
+        (_LOOP + "ltl f { x -> y -> x }", {}, "violated"),  # (x -> y) -> x
+        (_LOOP + "ltl f { x -> y <-> x }", {}, "violated"),
+        (_TURNS + "ltl f { (x == 0) U (x == 1) U (x == 3) }", {}, "holds"),
+        (_TURNS + "ltl f { (x == 0) U ((x == 1) U (x == 3)) }", {}, "violated"),
+        (_TURNS + "ltl f { (x == 0) W (x == 1) W (x == 3) }", {}, "holds"),
+        (_TURNS + "ltl f { [] (x != 2 -> (!x == 1) || x) }", {}, "holds"),  # (!x) == 1
+        (_TURNS + "ltl f { ! <> !x == 2 }", {}, "holds"),
         (_LINE + "accept: x == 9 }", {"acceptance": True}, "violated"),
         (_LINE + "accept: skip; x == 9 }", {"acceptance": True}, "holds"),
         (_LINE + "x == 9 }", {"progress": True}, "holds"),
@@ -373,3 +381,15 @@ def test_verdicts_about_cycles_and_ends_are_those_of_spin(
     path.write_text(text)
     result = outcrop.load(path, **options).check(deadlock="off", engine="interpreter")
     assert str(result.verdict) == verdict
+
+
+@pytest.mark.parametrize("operator", ["[]", "<>", "always", "eventually", "X"])
+def test_comparisons_behind_temporal_operators_that_spin_misreads_are_warned_of(operator: str) -> None:
+    def warnings(formula: str) -> list[tuple[str, str]]:
+        model = outcrop.loads(f"{_TURNS} ltl f {{ {formula} }}", "m.pml")
+        return [(each.message.partition(",")[0], each.hint) for each in model.warnings]
+
+    message = f"'{operator}' is about all of 'x + 1 == 2'"
+    assert warnings(f"{operator} x + 1 == 2") == [(message, f"write {operator} (x + 1 == 2)")]
+    assert warnings(f"! {operator} (x) == 2")
+    assert warnings(f"{operator} ((x + 1) == (2)) && {operator} x && {operator} !(x == 1)") == []

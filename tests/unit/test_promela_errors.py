@@ -118,6 +118,40 @@ def test_what_spin_refuses(statements: str, message: str) -> None:
         outcrop.loads(_BODY.format(statements), "m.pml")
 
 
+_SIZE = "the number of elements is {} here, as in SPIN, whatever the value of '{}' is later"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("byte n = 2; byte a[n];", _SIZE.format(2, "n")),
+        ("byte n; byte a[n];", _SIZE.format(8, "n")),
+        ("byte n = 1 + 1; byte a[n];", _SIZE.format(8, "n")),
+        ("proctype Q(byte n) { byte a[n] }", _SIZE.format(8, "n")),
+    ],
+)
+def test_sizes_that_variables_give_are_warned_of(text: str, message: str) -> None:
+    model = outcrop.loads(f"{text} active proctype P() {{ skip }}", "m.pml")
+    assert [each.message for each in model.warnings] == [message]
+    assert model.warnings[0].hint.startswith("write #define n ")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("byte n = 2; byte a[n + 1];", "the number of elements must be a constant, and 'n' is a variable"),
+        ("byte n; chan c = [n] of { byte };", "the capacity of a channel must be a constant, and 'n' is a variable"),
+        ("proctype Q(byte k) { byte a[k + 1] }", "the number of elements must be a constant, and 'k' is a variable"),
+        ("proctype Q(byte k[2]) { skip }", "parameter 'k' holds an array"),
+        ("typedef T { byte a[2] } proctype Q(T t) { skip }", "parameter 't' holds an array"),
+        ("typedef T { byte a; bit b } proctype Q(T t) { run Q(1) }", "proctype 'Q' has 2 parameters, not 1"),
+    ],
+)
+def test_sizes_and_parameters_that_spin_refuses(text: str, message: str) -> None:
+    with pytest.raises(ModelError, match=re.escape(message)):
+        outcrop.loads(f"{text} active proctype P() {{ skip }}", "m.pml")
+
+
 def test_a_new_line_and_a_brace_separate_statements() -> None:
     text = _BODY.format("x = 1\n y = x\n if :: y -> { x = 2 } y = 3 fi\n L: assert(x == 2 && y == 3)")
     assert verdict_of(text) == "holds"

@@ -45,6 +45,25 @@ class Cursor(cursor.Cursor):
             first, last = taken[0].parameter or first, taken[-1].parameter or last
         return first.to(last) if first.source is last.source else first
 
+    def begins_line(self) -> bool:
+        """Returns whether the next token is on another line than the last one taken."""
+        before, here = (each.parameter or each.span for each in self.tokens[self.at - 1 : self.at + 1])
+        return before.source is not here.source or before.line != here.line
+
+    def begins_statement(self) -> bool:
+        """Returns whether the line above has ended the statement: as in SPIN, outside of parentheses."""
+        if not self.begins_line():
+            return False
+        depth = 0
+        for at in range(self.at - 1, -1, -1):
+            kind = self.tokens[at].kind
+            if kind in ("{", ";", "::"):
+                break
+            depth += (kind == ")") - (kind == "(")
+            if depth < 0:
+                return False
+        return True
+
     def take(self) -> Token:
         self.at += 1
         return self.tokens[self.at - 1]

@@ -89,7 +89,7 @@ class DeclarationLowering(StructureLowering):
             self.report.error(f"unknown type '{name.text}'", name.span, hint)
             return None
         if declarator.size is not None:
-            size = self.constant(declarator.size, "the number of elements")
+            size = self.size(declarator.size)
             if size is None:
                 return None
             if not 1 <= size <= _LARGEST_ARRAY:
@@ -144,7 +144,7 @@ class DeclarationLowering(StructureLowering):
         self, each: syntax.Declarator, value: syntax.ChannelValue, proctype: ProctypeSymbol | None
     ) -> ChannelSymbol | None:
         capacity = self.constant(value.capacity, "the capacity of a channel")
-        size = None if each.size is None else self.constant(each.size, "the number of channels")
+        size = None if each.size is None else self.size(each.size)
         types: list[Range] = []
         for name in value.types:
             kind = self.type_of(name, syntax.Declarator(each.name, None, None, None))
@@ -196,7 +196,7 @@ class DeclarationLowering(StructureLowering):
         active = {}
         for name, proctype in self.proctypes.items():
             tree = proctype.tree
-            count = 0 if tree.active is None else self.constant(tree.active, "the number of processes") or 0
+            count = 0 if tree.active is None else self.first_value(tree.active, "the number of processes", 0) or 0
             active[name] = count
         constants = {name: symbol.value for name, symbol in self.globals.items() if isinstance(symbol, ConstantSymbol)}
         given = self.options.of(PromelaOptions).processes
@@ -213,12 +213,13 @@ class DeclarationLowering(StructureLowering):
             proctype.pids = census.pids.get(name, range(0))
 
     def _declare_inside(self, proctype: ProctypeSymbol) -> None:
+        self.declaring = proctype
         for declaration in proctype.tree.parameters:
             for each in declaration.declarators:
                 kind = self.type_of(declaration.type, each)
-                if kind is not None and each.size is not None:
-                    hint = "give single values, or declare the array outside of the proctype"
-                    self.report.error("a parameter cannot be an array", each.name.span, hint)
+                if kind is not None and _holds_array(kind):
+                    hint = "pass its elements one by one, or declare it outside of the proctype"
+                    self.report.error(f"parameter '{each.name.text}' holds an array", each.name.span, hint)
                 elif kind is not None:
                     is_channel = declaration.type.text not in _NUMBERS
                     parameter = VariableSymbol(each.name.text, kind, each.name.span, is_channel=is_channel)
@@ -244,6 +245,7 @@ class DeclarationLowering(StructureLowering):
             variable.field = number
             fields.append((variable.name, variable.type))
         proctype.record = Record(tuple(fields), proctype.name)
+        self.declaring = None
 
     def _type_named(self, name: str, proctype: ProctypeSymbol) -> Type | None:
         symbol = proctype.names.get(name) or self.globals.get(name)
@@ -358,6 +360,10 @@ class DeclarationLowering(StructureLowering):
         yield from self.initialised(self.process)
         yield from self.begin_claims(span)
         yield self.enter(self.process, proctype.graph.start, span)
+
+
+def _holds_array(kind: Type) -> bool:
+    return isinstance(kind, Array) or (isinstance(kind, Record) and any(_holds_array(each) for _, each in kind.fields))
 
 
 def _location_names(locations: list[Location]) -> list[str]:

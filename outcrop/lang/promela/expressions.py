@@ -51,6 +51,7 @@ class ExpressionLowering(IntegerLowering):
         self.globals: dict[str, Symbol] = {}
         self.proctypes: dict[str, ProctypeSymbol] = {}
         self.process: Self | None = None  #: whose expressions are being lowered
+        self.declaring: ProctypeSymbol | None = None  #: whose variables are being declared
         self.frame = FrameBuilder()  #: frame of the rule that is being made
         self.is_timeout = False  #: nothing else can happen
         self.process_count: Variable | None = None  #: ``_nr_pr``
@@ -58,15 +59,31 @@ class ExpressionLowering(IntegerLowering):
 
     # --- Places ----------------------------------------------------------------------------------------------
 
+    @property
+    def _own_names(self) -> dict[str, Symbol]:
+        proctype = self.declaring if self.process is None else self.process.proctype
+        return {} if proctype is None else proctype.names
+
+    def known(self, name: syntax.Name) -> Symbol | None:
+        """Returns what a name stands for; None if it is unknown."""
+        return self._own_names.get(name.text) or self.globals.get(name.text)
+
     def lookup(self, name: syntax.Name) -> Symbol | None:
         """Returns what a name stands for; None, and an error reported, when it is unknown."""
-        symbol = None if self.process is None else self.process.proctype.names.get(name.text)
-        symbol = symbol or self.globals.get(name.text)
+        symbol = self.known(name)
         if symbol is None:
-            own = () if self.process is None else self.process.proctype.names
-            hint = did_you_mean(name.text, (*own, *self.globals))
+            hint = did_you_mean(name.text, (*self._own_names, *self.globals))
             self.report.error(f"unknown name '{name.text}'", name.span, hint)
         return symbol
+
+    def constant(self, node: syntax.Expression, what: str) -> int | None:
+        """Returns the value of an expression that must be constant; None, and an error reported, if it is not."""
+        for each in syntax.walk(node):
+            if isinstance(each, syntax.Reference) and isinstance(self.known(each.name), VariableSymbol):
+                message = f"{what} must be a constant, and '{each.name.text}' is a variable"
+                self.report.error(message, node.span, f"write a number, or #define {each.name.text}")
+                return None
+        return super().constant(node, what)
 
     def place(self, node: syntax.Reference, of: Self | None = None) -> Place | None:
         """Returns the place of a variable; None, with an error reported, if there is none."""

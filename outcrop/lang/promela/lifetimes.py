@@ -43,8 +43,8 @@ class LifetimeLowering(EventLowering):
         if proctype is None or proctype.variable is None:
             self.report.error(f"unknown proctype '{node.proctype.text}'", node.proctype.span)
             return []
-        if len(node.arguments) != len(proctype.parameters):
-            wanted = len(proctype.parameters)
+        wanted = sum(each.type.leaf_count for each in proctype.parameters)
+        if len(node.arguments) != wanted:
             self.report.error(f"proctype '{proctype.name}' has {wanted} parameters, not {len(node.arguments)}", span)
             return []
         place = build.place(self.process_count, span)
@@ -60,10 +60,9 @@ class LifetimeLowering(EventLowering):
         values = [self.kept(self.integer(each), body) for each in node.arguments]
         created = self.self_of(proctype, pid, span)
         me, self.process = self.process, created
-        for symbol, value in zip(proctype.parameters, values, strict=True):
-            assert isinstance(symbol.type, Range) and symbol.field is not None
-            field = FieldPlace(type=symbol.type, span=span, base=created.place, field_index=symbol.field)
-            body.append(Assign(span=span, target=field, value=build.reduced(value, symbol.type)))
+        for parameter, value in zip(self._parameters(created, span), values, strict=True):
+            assert isinstance(parameter.type, Range)
+            body.append(Assign(span=span, target=parameter, value=build.reduced(value, parameter.type)))
         body += self.initialised(created)
         body += self.begin_claims(span)
         body += self.begin_priority(node, created, span)
@@ -75,6 +74,13 @@ class LifetimeLowering(EventLowering):
         one = build.number(1, span)
         body.append(Assign(span=span, target=place, value=build.binary(BinaryOperator.ADD, pid, one, span)))
         return body
+
+    def _parameters(self, process: Self, span: Span) -> Iterator[Place]:
+        """Yields the places of the parameters of a process; for a structure, those of its fields."""
+        for symbol in process.proctype.parameters:
+            assert symbol.field is not None
+            place = FieldPlace(type=symbol.type, span=span, base=process.place, field_index=symbol.field)
+            yield from _single_values(place, span)
 
     def initialised(self, process: Self) -> Iterator[Statement]:
         """Yields the initial values of the variables of a new process; all others are zero already."""
@@ -144,3 +150,12 @@ def _zeroes(place: Place, span: Span) -> Iterator[Statement]:
 
 def _least_is_zero(kind: Type) -> bool:
     return all(leaf.low == 0 for leaf in kind.leaves())
+
+
+def _single_values(place: Place, span: Span) -> Iterator[Place]:
+    """Yields a place, or the fields of a structure and of structures in it."""
+    if not isinstance(place.type, Record):
+        yield place
+        return
+    for number, (_, kind) in enumerate(place.type.fields):
+        yield from _single_values(FieldPlace(type=kind, span=span, base=place, field_index=number), span)

@@ -37,7 +37,7 @@ _LEVELS = (
 )
 _LEVEL = {operator: level for level, operators in enumerate(_LEVELS) for operator in operators}
 _CHANNEL_TESTS = ("len", "empty", "nempty", "full", "nfull")
-_ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "\\": 92, "'": 39, '"': 34}
+_ESCAPES = {"n": 10, "t": 9, "r": 13, "f": 12}
 #: Spellings of temporal operators.
 UNARY_TEMPORAL = {"[]": "G", "always": "G", "<>": "F", "eventually": "F", "X": "X", "next": "X"}
 _BINARY_TEMPORAL = {
@@ -59,7 +59,7 @@ class ExpressionParser(Cursor):
         start = self.at
         self.enter()
         left = self._operand()
-        while (level := _LEVEL.get(self.kind, -1)) >= loosest:
+        while (level := _LEVEL.get(self.kind, -1)) >= loosest and not (self.kind == "-" and self.begins_statement()):
             operator = self.take().kind
             right = self.expression(level + 1)
             left = Binary(operator, left, right, span=self.span_from(start))
@@ -222,7 +222,7 @@ class ExpressionParser(Cursor):
     def send_arguments(self) -> tuple[Expression, ...]:
         """Reads ``a, b`` or ``a(b)``."""
         first = self.expression()
-        if self.kind == "(":
+        if self.kind == "(" and not self.begins_statement():
             self.take()
             return (first, *self._arguments())
         arguments = [first]
@@ -231,20 +231,16 @@ class ExpressionParser(Cursor):
         return tuple(arguments)
 
     def receive_arguments(self) -> tuple[Expression, ...]:
-        """Reads ``a, b`` or ``a(b)``, where each may be ``eval(expression)``."""
-        first = self._received()
+        """Reads ``a, b``, ``a(b)`` or ``(a, b)``, where each may be ``eval(expression)``."""
         if self.accept("("):
-            arguments = [first]
-            while self.kind != ")":
-                arguments.append(self._received())
-                if not self.accept(","):
-                    break
+            inner = self.receive_arguments()
             self.expect(")", "after the arguments")
-            return tuple(arguments)
-        arguments = [first]
-        while self.accept(","):
-            arguments.append(self._received())
-        return tuple(arguments)
+            return inner
+        first = self._received()
+        rest: tuple[Expression, ...] = ()
+        if self.accept(",") or (self.kind == "(" and not self.begins_statement()):
+            rest = self.receive_arguments()
+        return (first, *rest)
 
     def _received(self) -> Expression:
         start = self.at
@@ -257,23 +253,18 @@ class ExpressionParser(Cursor):
             return self.reference("a variable")
         if self.kind in ("-", NUMBER, CHARACTER, "true", "false"):
             return self._operand()
-        if self.kind == "(":
-            return self._parenthesised()
         return self.fail_expected("a variable or a constant to receive")
 
     # --- Formulas ----------------------------------------------------------------------------------------------
 
     def formula(self) -> Expression:
-        """Reads a formula of temporal logic: a tree of expressions with operators ``G F X U W R -> <->`` in it."""
+        """Reads a formula of temporal logic: a tree of expressions with operators ``G F X U W R -> <->`` in it. As in
+        SPIN, all binary operators associate to the left."""
         start = self.at
         left = self._formula_or()
-        if self.kind == "<" and self.ahead() == "->":
-            self.take()
-            self.take()
-            return Binary("<->", left, self.formula(), span=self.span_from(start))
-        if self.text in _IMPLIES:
+        while self.text in _IMPLIES:
             operator = _IMPLIES[self.take().text]
-            return Binary(operator, left, self.formula(), span=self.span_from(start))
+            left = Binary(operator, left, self._formula_or(), span=self.span_from(start))
         return left
 
     def _formula_or(self) -> Expression:
@@ -295,9 +286,9 @@ class ExpressionParser(Cursor):
     def _formula_until(self) -> Expression:
         start = self.at
         left = self._formula_unary()
-        if self.kind == NAME and self.text in _BINARY_TEMPORAL:
+        while self.kind == NAME and self.text in _BINARY_TEMPORAL:
             operator = _BINARY_TEMPORAL[self.take().text]
-            return Binary(operator, left, self._formula_until(), span=self.span_from(start))
+            left = Binary(operator, left, self._formula_unary(), span=self.span_from(start))
         return left
 
     def _formula_unary(self) -> Expression:
@@ -306,11 +297,13 @@ class ExpressionParser(Cursor):
         try:
             if self.text in UNARY_TEMPORAL:
                 operator = UNARY_TEMPORAL[self.take().text]
-                return Unary(operator, self._formula_unary(), span=self.span_from(start))
-            if self.kind == "!":
+                operand = self._formula_unary()
+                self._warn_of_comparison(start, operand)
+                return Unary(operator, operand, span=self.span_from(start))
+            if self.kind == "!" and self._negates_formula():
                 self.take()
                 return Unary("!", self._formula_unary(), span=self.span_from(start))
-            if self.kind == "(" and self._holds_formula():
+            if self.kind == "(" and self._holds_formula(self.at):
                 self.take()
                 inner = self.formula()
                 self.expect(")", "after a formula in parentheses")
@@ -319,9 +312,32 @@ class ExpressionParser(Cursor):
         finally:
             self.nesting -= 1
 
-    def _holds_formula(self) -> bool:
-        """Returns whether the parentheses here hold a formula, and no operator of an expression follows them."""
-        depth, at, holds = 0, self.at, False
+    def _warn_of_comparison(self, start: int, operand: Expression) -> None:
+        """Warns of ``[] x == 1``, where ``operand`` is ``x == 1``: SPIN takes it for ``([] x) == 1``, and is lost."""
+        if isinstance(operand, Binary) and operand.operator in _LEVEL and self._closing(start + 1) != self.at - 1:
+            word, text = self.tokens[start].text, operand.span.text
+            message = f"'{word}' is about all of '{text}', but SPIN needs parentheses here and checks something else"
+            self.warn(message, self.span_from(start), f"write {word} ({text})")
+
+    def _closing(self, at: int) -> int:
+        """Returns where the parentheses are closed that open there; the place itself if none do."""
+        depth = 0
+        for place in range(at, len(self.tokens)):
+            depth += (self.tokens[place].kind == "(") - (self.tokens[place].kind == ")")
+            if not depth:
+                return place
+        return at
+
+    def _negates_formula(self) -> bool:
+        """Returns whether a formula follows the ``!`` here, and not an operand as in the expression ``!x == 1``."""
+        at = self.at
+        while self.tokens[at].kind == "!":
+            at += 1
+        return self.tokens[at].text in UNARY_TEMPORAL or (self.tokens[at].kind == "(" and self._holds_formula(at))
+
+    def _holds_formula(self, at: int) -> bool:
+        """Returns whether the parentheses that open there hold a formula, and no operator of an expression follows."""
+        depth, holds = 0, False
         arrows: set[int] = set()  # depths of arrows that may still belong to a conditional expression
         while at < len(self.tokens) - 1:
             token = self.tokens[at]

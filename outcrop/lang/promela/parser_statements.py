@@ -159,8 +159,7 @@ class StatementParser(LoopParser):
         """Returns whether a statement may begin without a separator: behind a brace or ``else``, and on a line of its
         own."""
         before, here = self.tokens[self.at - 1], self.tokens[self.at]
-        is_elsewhere = before.span.source is not here.span.source or before.span.line != here.span.line
-        return before.kind in ("}", "else") or is_elsewhere or bool(before.hidden or here.hidden)
+        return before.kind in ("}", "else") or self.begins_line() or bool(before.hidden or here.hidden)
 
     def step(self) -> Statement:
         start = self.at
@@ -242,7 +241,7 @@ class StatementParser(LoopParser):
         if self.kind == NAME:
             reference = self.reference("a name")
             following = self.kind
-            if following in ("!", "!!"):
+            if following == "!!" or (following == "!" and not self.begins_statement()):
                 self.take()
                 return Send(reference, self.send_arguments(), following == "!!", span=self.span_from(start))
             if following in ("?", "??") and self.ahead() != "[":

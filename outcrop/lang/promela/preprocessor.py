@@ -6,11 +6,11 @@ A macro body is a list of tokens. A token that comes from a macro stands, for me
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from outcrop.lang.promela.lexer import DIRECTIVE, JUNK, NAME, NUMBER, Token, problem, tokenize
+from outcrop.lang.promela.conditions import condition_value
+from outcrop.lang.promela.lexer import DIRECTIVE, JUNK, NAME, NUMBER, STRING, Token, problem, tokenize
 from outcrop.lang.report import did_you_mean
 from outcrop.source import Diagnostic, Severity, Source, Span
 
@@ -21,15 +21,18 @@ _DIRECTIVES = ("define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endi
 _DIRECTIVE = re.compile(r"#\s*([a-z]+)?\s*(.*)", re.DOTALL)
 _DEFINITION = re.compile(r"([A-Za-z_]\w*)(\(([^)]*)\))?\s*(.*)", re.DOTALL)
 _CONTINUATION = re.compile(r"\\\r?\n")
+_SUFFIX = re.compile(r"\b(0[xX][0-9A-Fa-f]+|\d+)[uUlL]+\b")
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Macro:
-    """``parameters`` None: a name that stands for its body; otherwise it takes arguments."""
+    """``parameters`` None: a name that stands for its body; otherwise it takes arguments, the last one all the rest
+    if it is variadic."""
 
     parameters: tuple[str, ...] | None
     body: tuple[Token, ...]
+    is_variadic: bool = False
 
 
 @dataclass
@@ -136,15 +139,17 @@ class Preprocessor:
 
     def _condition(self, text: str, span: Span) -> bool:
         def defined(match: re.Match[str]) -> str:
-            self.mentioned.add(match[1])
-            return "1" if match[1] in self.macros else "0"
+            name = match[1] or match[2]
+            self.mentioned.add(name)
+            return "1" if name in self.macros else "0"
 
-        text = re.sub(r"\bdefined\s*\(?\s*([A-Za-z_]\w*)\s*\)?", defined, text)
+        text = _SUFFIX.sub(r"\1", text)
+        text = re.sub(r"\bdefined\s*(?:\(\s*([A-Za-z_]\w*)\s*\)|([A-Za-z_]\w*))", defined, text)
         tokens = self.expanded(tokenize(Source(span.source.name, text)))
         self.mentioned |= {each.text for each in tokens if each.kind == NAME}
         try:
-            return bool(_Condition([each.text if each.kind != NAME else "0" for each in tokens]).value())
-        except (IndexError, ValueError, ZeroDivisionError):
+            return bool(condition_value([each.text if each.kind != NAME else "0" for each in tokens]))
+        except (ValueError, ZeroDivisionError):
             self._error("this condition cannot be evaluated", span, "use whole numbers, macros and C's operators")
             return False
 
@@ -155,8 +160,8 @@ class Preprocessor:
             return None
         tokens = self.expanded(list(macro.body))
         try:
-            return _Condition([each.text for each in tokens]).value()
-        except (IndexError, ValueError, ZeroDivisionError):
+            return condition_value([each.text for each in tokens])
+        except (ValueError, ZeroDivisionError):
             return None
 
     def _define(self, rest: str, span: Span) -> None:
@@ -168,10 +173,16 @@ class Preprocessor:
         self.mentioned.add(name)
         if name in self.given:
             return
-        parameters = None if match[2] is None else tuple(each.strip() for each in match[3].split(",") if each.strip())
         # Tokens of the body keep the place of the definition until the macro is used.
-        body = tokenize(Source(span.source.name, match[4]))
-        self.macros[name] = Macro(parameters, tuple(replace(each, span=span) for each in body))
+        body = tuple(replace(each, span=span) for each in _body_tokens(span.source.name, match[4]))
+        if match[2] is None:
+            self.macros[name] = Macro(None, body)
+            return
+        parameters = [each.strip() for each in match[3].split(",") if each.strip()]
+        is_variadic = bool(parameters) and parameters[-1].endswith("...")
+        if is_variadic:
+            parameters[-1] = parameters[-1][:-3].strip() or "__VA_ARGS__"
+        self.macros[name] = Macro(tuple(parameters), body, is_variadic)
 
     def _include(self, rest: str, span: Span, depth: int) -> list[Token]:
         name = rest.strip('"<> ')
@@ -198,7 +209,9 @@ class Preprocessor:
         while pending:
             token = pending.pop()
             macro = self.macros.get(token.text) if token.kind != NUMBER else None
-            if macro is None or token.text in token.hidden:
+            if token.text == "__LINE__":
+                result.append(replace(token, kind=NUMBER, text=str(token.span.line)))
+            elif macro is None or token.text in token.hidden:
                 result.append(token)
                 self.words.add(token.text)
             elif macro.parameters is None:
@@ -225,90 +238,70 @@ class Preprocessor:
         while pending:
             token = pending.pop()
             if token.kind == ")" and depth == 0:
-                return (arguments if arguments != [[]] else []), token.span
+                return arguments, token.span
             if token.kind == "," and depth == 0:
                 arguments.append([])
                 continue
-            depth += (token.kind in "([{") - (token.kind in ")]}")
+            depth += (token.kind == "(") - (token.kind == ")")
             arguments[-1].append(token)
         self._error(f"the arguments of '{name.text}' are not closed", name.span, "a ')' is missing")
         return arguments, name.span
 
     def _substituted(self, macro: Macro, arguments: list[list[Token]], span: Span) -> list[Token]:
+        """Returns the body of a macro with its arguments, which are expanded first except beside ``#`` and ``##``."""
         assert macro.parameters is not None
+        if arguments == [[]] and not macro.parameters:
+            arguments = []
+        if macro.is_variadic:
+            arguments = _variadic(arguments, len(macro.parameters))
         if len(arguments) != len(macro.parameters):
             count = len(macro.parameters)
             self._error(f"this macro takes {count} argument{'' if count == 1 else 's'}, not {len(arguments)}", span)
             return []
-        values = dict(zip(macro.parameters, (self.expanded(each) for each in arguments), strict=True))
-        return _pasted([part for each in macro.body for part in values.get(each.text, [each])])
-
-
-def _pasted(tokens: list[Token]) -> list[Token]:
-    """Joins what stands around ``##``."""
-    result: list[Token] = []
-    for each in tokens:
-        if result and result[-1].kind == "##":
-            result.pop()
-            if result:
-                left = result.pop()
-                result.append(replace(left, kind=NAME, text=left.text + each.text))
+        values = dict(zip(macro.parameters, arguments, strict=True))
+        result: list[Token] = []
+        part: list[Token] = []
+        kinds = ["", *(each.kind for each in macro.body), ""]
+        for token, before, after in zip(macro.body, kinds, kinds[2:], strict=False):
+            if token.kind in ("#", "##"):
                 continue
-        result.append(each)
-    return result
+            left, part = part, values.get(token.text, [token])
+            if before == "#":
+                part = [replace(token, kind=STRING, text=_quoted(part))]
+            elif token.text in values and "##" not in (before, after):
+                part = self.expanded(part)
+            if before == "##" and left:
+                result[-1:] = _pasted(result[-1], part)
+            else:
+                result += part
+        return result
 
 
-def _quotient(a: int, b: int) -> int:
-    """Divides as C does, towards zero."""
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+def _body_tokens(name: str, text: str) -> list[Token]:
+    """Returns the tokens of the body of a macro, in which ``#`` does not begin a directive."""
+    tokens = tokenize(Source(name, text))
+    if not tokens or tokens[-1].kind != DIRECTIVE:
+        return tokens
+    last = tokens.pop()
+    return [*tokens, replace(last, kind="#", text="#"), *_body_tokens(name, last.text[1:])]
 
 
-class _Condition:
-    """The value of a condition of ``#if``, by precedence climbing."""
+def _variadic(arguments: list[list[Token]], count: int) -> list[list[Token]]:
+    """Returns ``count`` arguments, the last one with all that follow, and the commas between them."""
+    last: list[Token] = []
+    for number, each in enumerate(arguments[count - 1 :]):
+        comma = [replace(each[0], kind=",", text=",")] if number and each else []
+        last += [*comma, *each]
+    return [*arguments[: count - 1], last]
 
-    _LEVELS: tuple[dict[str, Callable[[int, int], int]], ...] = (
-        {"||": lambda a, b: int(bool(a or b))},
-        {"&&": lambda a, b: int(bool(a and b))},
-        {"==": lambda a, b: int(a == b), "!=": lambda a, b: int(a != b)},
-        {
-            "<": lambda a, b: int(a < b),
-            ">": lambda a, b: int(a > b),
-            "<=": lambda a, b: int(a <= b),
-            ">=": lambda a, b: int(a >= b),
-        },
-        {"+": lambda a, b: a + b, "-": lambda a, b: a - b},
-        {"*": lambda a, b: a * b, "/": _quotient, "%": lambda a, b: a - b * _quotient(a, b)},
-    )
 
-    def __init__(self, words: list[str]) -> None:
-        self._words = words
-        self._at = 0
+def _quoted(tokens: list[Token]) -> str:
+    return '"' + " ".join(each.text for each in tokens).replace('"', '\\"') + '"'
 
-    def value(self) -> int:
-        value = self._binary(0)
-        if self._at != len(self._words):
-            raise ValueError
-        return value
 
-    def _binary(self, level: int) -> int:
-        if level == len(self._LEVELS):
-            return self._operand()
-        value = self._binary(level + 1)
-        while self._at < len(self._words) and self._words[self._at] in self._LEVELS[level]:
-            operation = self._LEVELS[level][self._words[self._at]]
-            self._at += 1
-            value = operation(value, self._binary(level + 1))
-        return value
-
-    def _operand(self) -> int:
-        word = self._words[self._at]
-        self._at += 1
-        if word == "!":
-            return int(not self._operand())
-        if word == "-":
-            return -self._operand()
-        if word == "(":
-            value = self._binary(0)
-            self._at += 1
-            return value
-        return int(word, 0)
+def _pasted(left: Token, right: list[Token]) -> list[Token]:
+    """Returns what ``##`` makes of two parts. A comma before the rest of the arguments stays, unless there is none."""
+    if left.kind == "," or not right:
+        return [left, *right] if right or left.kind != "," else []
+    joined = tokenize(Source("", left.text + right[0].text))
+    return [*(replace(left, kind=each.kind, text=each.text) for each in joined), *right[1:]]

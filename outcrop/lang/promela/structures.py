@@ -1,4 +1,4 @@
-"""Typedefs: their types, and the initial values that their fields declare.
+"""Typedefs and arrays: their types and sizes, and the initial values that fields declare.
 
 A field can begin with a value, or with a channel. Each structure then has a channel of its own: those of one field of
 one variable are numbered as an array of channels is.
@@ -11,7 +11,18 @@ from dataclasses import replace
 from outcrop.ir.types import Record, Type
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.rules import RuleLowering
-from outcrop.lang.promela.scope import ChannelSymbol, FieldValues, InitialChannel, InitialValue, ProctypeSymbol
+from outcrop.lang.promela.scope import (
+    ChannelSymbol,
+    ConstantSymbol,
+    FieldValues,
+    InitialChannel,
+    InitialValue,
+    ProctypeSymbol,
+    VariableSymbol,
+)
+
+#: Elements of an array, as in SPIN, whose size is a variable that begins with no positive constant.
+_DEFAULT_SIZE = 8
 
 _Field = tuple[syntax.Name, syntax.Declarator]
 
@@ -27,6 +38,24 @@ class StructureLowering(RuleLowering):
         self, each: syntax.Declarator, value: syntax.ChannelValue, proctype: ProctypeSymbol | None
     ) -> ChannelSymbol | None:
         raise NotImplementedError
+
+    def size(self, node: syntax.Expression) -> int | None:
+        """Returns the size of an array; None, and an error reported, if it is not constant."""
+        return self.first_value(node, "the number of elements", _DEFAULT_SIZE)
+
+    def first_value(self, node: syntax.Expression, what: str, otherwise: int) -> int | None:
+        """Returns the value of a constant. As in SPIN it may be a variable, for the constant that it begins with, or
+        ``otherwise`` where that is not positive."""
+        symbol = self.known(node.name) if isinstance(node, syntax.Reference) and node.index is None else None
+        if not isinstance(symbol, VariableSymbol):
+            return self.constant(node, what)
+        first = symbol.initial
+        named = self.known(first.name) if isinstance(first, syntax.Reference) else first
+        value = named.value if isinstance(named, ConstantSymbol | syntax.Number) else 0
+        value = value if value > 0 else otherwise
+        message = f"{what} is {value} here, as in SPIN, whatever the value of '{symbol.name}' is later"
+        self.report.warning(message, node.span, f"write #define {symbol.name} {value}")
+        return value
 
     def make_typedefs(self, model: syntax.Model) -> None:
         self.typedefs, self._fields = {}, {}
@@ -63,7 +92,7 @@ class StructureLowering(RuleLowering):
         channels: dict[str, ChannelSymbol],
     ) -> InitialValue:
         """Returns the initial value of a part of a structure. ``channels``: those made so far, by the path to them."""
-        size = None if each.size is None else self.constant(each.size, "the number of elements")
+        size = None if each.size is None else self.size(each.size)
 
         def one() -> InitialValue:
             if name.text not in self._fields:
