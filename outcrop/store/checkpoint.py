@@ -169,9 +169,10 @@ class CheckpointDirectory(Directory):
         names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
         if names:
             differences = "; ".join(_difference(name, theirs.get(name), ours.get(name)) for name in names)
-            # An option that the command did not have, as the bound that a check has found to be large enough.
-            missing = [name for name in names if name[:2] == "--" and ours.get(name) in _UNSET]
-            given = [f"{name} {theirs[name]}" for name in missing if theirs.get(name) not in (None, 0, "on", "off")]
+            # The command may lack an option, such as the bound that a check has found to be large enough.
+            plain = (0, None, "on", "off")
+            lacking = [name for name in names if name[:2] == "--" and ours.get(name) in plain]
+            given = [f"{name} {theirs[name]}" for name in lacking if theirs.get(name) not in plain]
             addition = f" with {' '.join(given)}" if given else ""
             raise UsageError(
                 f"the checkpoint in '{self.path}' is of another search: {differences}; repeat the command that wrote "
@@ -374,10 +375,6 @@ def _parse(path: Path, content: bytes) -> Manifest:
     if checksum != _checksum(document) or _missing(document) - _OPTIONAL:
         raise DamagedFile(path, "it has a wrong checksum")
     return Manifest(**{**document, "states": StatesPart(**document["states"])})
-
-
-#: Values of options that a command does not have.
-_UNSET = (0, None, "off")
 
 
 def _missing(document: dict[str, Any]) -> set[str]:
