@@ -11,6 +11,8 @@ from outcrop.source import Diagnostic, Source, Span
 #: Levels of nesting, each a few Python frames: the recursion limit of 1,000 stays out of sight.
 MAX_NESTING = 80
 
+_ARITHMETIC = ("+", "-", "*", "/", "%", "&", "|", "^")
+
 
 class Cursor(cursor.Cursor):
     def __init__(self, source: Source, tokens: list[Token], diagnostics: list[Diagnostic]) -> None:
@@ -75,7 +77,12 @@ class Cursor(cursor.Cursor):
 
     def hint(self) -> str:
         if self.kind == "=" and self.at:
-            return "a comparison is written '=='"
+            before = self.tokens[self.at - 1]
+            if before.kind in _ARITHMETIC:
+                return f"write x = x {before.kind} ..."
+            return "a comparison is written '=='" if before.kind not in KEYWORDS else ""
+        if self.kind in ("++", "--"):
+            return f"write x{self.kind}"
         for near in (self.at, self.at - 1):
             token = self.tokens[max(near, 0)]
             if token.kind == NAME and len(token.text) >= 3 and (hint := did_you_mean(token.text, KEYWORDS)):

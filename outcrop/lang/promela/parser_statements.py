@@ -50,7 +50,12 @@ class Inline:
 class StatementParser(LoopParser):
     inlines: dict[str, Inline]
     typedefs: set[str]
+    declared_proctypes: set[str]  #: those whose text has begun
     _result: Reference | None = None  #: the variable that takes the value of the inline which is being read
+
+    def ltl(self) -> None:
+        """Reads a formula, which can also stand inside a proctype."""
+        raise NotImplementedError
 
     # --- Declarations ------------------------------------------------------------------------------------------
 
@@ -70,6 +75,8 @@ class StatementParser(LoopParser):
         kind = self._type_name(token)
         declarators = [self._declarator(kind)]
         while self.accept(","):
+            if self.at_declaration():
+                self.fail_expected("the name of another variable", "separate declarations by ';'")
             declarators.append(self._declarator(kind))
         return Declaration(kind, tuple(declarators), self.span_from(start))
 
@@ -148,7 +155,13 @@ class StatementParser(LoopParser):
             if self.kind in _ENDS:
                 return tuple(steps)
             if not is_separated:
-                self.fail_expected("';' or '->' before the next statement")
+                before = self.tokens[self.at - 1]
+                is_call = before.kind == NAME and self.kind == "("
+                hint = f"no inline '{before.text}' is defined above" if is_call else ""
+                self.fail_expected("';' or '->' before the next statement", hint)
+            if self.kind == "ltl":
+                self.ltl()
+                continue
             steps.append(self.step())
 
     def follows_separated(self) -> bool:
@@ -181,11 +194,13 @@ class StatementParser(LoopParser):
 
     def _statement(self) -> Statement:
         start, kind = self.at, self.kind
-        if kind == NAME and self.ahead() == ":" and self.ahead(2) != ":":
+        if kind == NAME and self.ahead() == ":" and self.text not in self.declared_proctypes:
             label = self.name("a label")
             self.take()
             if self.kind in _ENDS or self.kind in _SEPARATORS:  # a label with nothing to label stands for skip
                 return Labelled(label, self._skip(start), span=self.span_from(start))
+            if self.at_declaration():
+                self.fail("a label cannot stand before a declaration", "write 'skip' behind the label")
             inner = self.statement()
             return Labelled(label, inner, span=self.span_from(start))
         if kind == NAME and self.at_call():
