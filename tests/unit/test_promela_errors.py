@@ -190,6 +190,8 @@ _JUMP = "no jump can lead into or out of a 'd_step'"
         ),
         ("init { int x, byte y; x = y }", "expected the name of another variable, found 'byte'", "by ';'"),
         ("byte x; init { x += 1 }", "expected an expression, found '='", "write x = x + ..."),
+        ("byte x; /* init { skip }", "this comment is not closed", "ends with '*/'"),
+        ("#define A 1 /* one\ninit { skip }", "this comment is not closed", "ends with '*/'"),
         ("byte x; init { ++x }", "expected an expression, found '++'", "write x++"),
     ],
 )
