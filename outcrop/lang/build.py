@@ -56,6 +56,12 @@ def binary(what: BinaryOperator, left: Expression, right: Expression, span: Span
     return Binary(type=kind, span=span, operator=what, left=left, right=right)
 
 
+def equality(left: Expression, right: Expression, span: Span) -> Expression:
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        return truth(left.value == right.value, span)
+    return binary(BinaryOperator.EQUAL, left, right, span, BOOLEAN)
+
+
 def logical(what: BinaryOperator, left: Expression, right: Expression, span: Span) -> Expression:
     return fold_short_circuit(what, left, right) or binary(what, left, right, span, BOOLEAN)
 

@@ -20,9 +20,8 @@ _ENDLESS = "max search depth too small"
 _PLACE = re.compile(r"^\t[\w.]+:\d+, state (\d+)\b", re.MULTILINE)
 
 
-#: Options for ``load`` without assertions, and without what the model claims of its runs.
+#: Options for ``load`` without assertions.
 _SILENT: dict[str, Any] = {"assertions": False}
-_CLAIMLESS: dict[str, Any] = {"claims": False}
 #: Flags of a verifier that looks for bad states alone.
 _SAFETY = ("-DSAFETY",)
 
@@ -140,6 +139,11 @@ class Comparison:
     def spin(self) -> Verifier:
         return Verifier(self.folder, self.text, self.name, self.limits)
 
+    @property
+    def _claimless(self) -> dict[str, Any]:
+        """Options for ``load`` without formulas and never claims. SPIN keeps event traces without these."""
+        return {"claims": False} if self.spin.claims else {}
+
     def check(self, *, loading: dict[str, Any] | None = None, **options: Any) -> outcrop.Result:
         model = outcrop.load(self.folder / self.name, **self.loading, **(loading or {}))
         if self.engine == "native":
@@ -151,7 +155,7 @@ class Comparison:
         theirs = counts_in(self._run("-A", "-E", flags=_SAFETY))
         if theirs[0] > (self.limits.states if self.engine == "native" else self.limits.interpreted):
             raise NotAccepted("many states")
-        ours = self.check(loading=_SILENT | _CLAIMLESS, deadlock="off")
+        ours = self.check(loading=_SILENT | self._claimless, deadlock="off")
         counted = ours.states, ours.rules_fired + 1
         if counted != theirs:
             return f"counts: SPIN has {theirs}, we {counted}"
@@ -162,7 +166,7 @@ class Comparison:
         theirs = _unreached(self._run("-A", "-E", flags=_SAFETY))
         ours = {
             each.name: {place.state for place in each.places}
-            for each in self.check(loading=_SILENT | _CLAIMLESS, deadlock="off").unreached
+            for each in self.check(loading=_SILENT | self._claimless, deadlock="off").unreached
         }
         for name, places in theirs.items():
             own = ours.get(name, set())
@@ -177,14 +181,14 @@ class Comparison:
             ("invalid end states", "-A", _SILENT, {}),
         )
         for what, option, loading, options in asked:
-            if different := self._differs(what, self._finds(option, flags=_SAFETY), loading | _CLAIMLESS, options):
+            if different := self._differs(what, self._finds(option, flags=_SAFETY), loading | self._claimless, options):
                 return different
         return ""
 
     def cycles(self) -> str:
         """Compares the verdicts about acceptance cycles and progress, with and without fairness."""
         self._few_states()
-        silent = _SILENT | _CLAIMLESS
+        silent = _SILENT | self._claimless
         for fair in self._fairness():
             options = ("-A", "-E", "-f") if fair == "weak" else ("-A", "-E")
             more = {"deadlock": "off", "fair": fair}

@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from compare_spin import Comparison, Limits, NotAccepted, has_spin
 
+import outcrop
 from outcrop.errors import OutcropError
 
 #: What may be compared of a model.
@@ -37,10 +38,9 @@ def compared(path: Path, limits: Limits, parts: tuple[str, ...], processes: int)
         comparison = Comparison(folder, text, "native", path.name, limits, loading)
         done, left = [], []
         try:
-            refusal = ""
             comparison.spin  # noqa: B018 - accepts the model, or raises
         except NotAccepted as error:
-            refusal = _reason(error)
+            return _only_here(folder / path.name, loading, _reason(error))
         for part in parts:
             try:
                 if difference := getattr(comparison, part)():
@@ -49,9 +49,17 @@ def compared(path: Path, limits: Limits, parts: tuple[str, ...], processes: int)
             except NotAccepted as error:
                 left.append(f"{part}: {_reason(error)}")
             except OutcropError as error:
-                what = str(error).strip().splitlines()[0]
-                return ("both refuse" if refusal and not done else "refused"), f"{what}; SPIN: {refusal or 'accepts'}"
+                return "refused", _reason(error)
     return ("equal" if done else "not compared"), "; ".join([", ".join(done), *left])
+
+
+def _only_here(path: Path, loading: dict[str, int], refusal: str) -> tuple[str, str]:
+    """Returns what becomes of a model that SPIN refuses."""
+    try:
+        outcrop.load(path, **loading)
+    except OutcropError as error:
+        return "both refuse", f"{_reason(error)}; SPIN: {refusal}"
+    return "only SPIN refuses", refusal
 
 
 def _reason(error: Exception) -> str:

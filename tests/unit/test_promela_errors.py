@@ -152,6 +152,67 @@ def test_sizes_and_parameters_that_spin_refuses(text: str, message: str) -> None
         outcrop.loads(f"{text} active proctype P() {{ skip }}", "m.pml")
 
 
+_JUMP = "no jump can lead into or out of a 'd_step'"
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("byte a[2]; active proctype P() { a = 1 }", "'a' is an array, and an index is missing", "a[0]"),
+        ("byte a[2]; active proctype P() { byte b; b = 1 + a }", "'a' is an array, and an index is missing", "a[0]"),
+        ("chan c[2] = [1] of { bit }; active proctype P() { c!1 }", "'c' is an array, and an index is missing", "c[0]"),
+        ("typedef T { bit b } T t[2]; active proctype P() { t.b = 1 }", "'t' is an array, and an index is mis", "t[0]"),
+        ("active proctype P() { _pid = 1 }", "'_pid' cannot be used here", "nothing can change it"),
+        ("active proctype P() { byte b; b = _ }", "'_' cannot be used here", "cannot be read"),
+        ("active proctype P() { d_step { skip; goto L }; L: skip }", _JUMP, "use 'atomic'"),
+        ("active proctype P() { goto L; d_step { skip; L: skip } }", _JUMP, "use 'atomic'"),
+        ("active proctype P() { L: d_step { skip; goto L } }", _JUMP, "use 'atomic'"),
+        ("active proctype P() { do :: d_step { skip; if :: skip -> break fi } od }", _JUMP, "use 'atomic'"),
+        ("byte x : 3; active proctype P() { x = 1 }", "only 'unsigned' has a width", "declare it as unsigned"),
+        ("unsigned x; active proctype P() { x = 1 }", "'unsigned' needs a width of 1 to 31 bits", "unsigned x : 5"),
+        ("unsigned x : 32; active proctype P() { x = 1 }", "'unsigned' needs a width of 1 to 31 bits", "unsigned x"),
+        ("proctype P() { skip }", "no process starts", "make a proctype active"),
+        ("active [0] proctype P() { skip }", "no process starts", "make a proctype active"),
+        ("active [256] proctype P() { skip }", "there are at most 255 processes, not 256", "start fewer"),
+        ("chan c = [0] of { bit }; active proctype P() { c?[1] }", "nothing ever waits in a rendezvous ch", "a buffer"),
+        ("chan c = [0] of { bit }; active proctype P() { c?<1> }", "nothing ever waits in a rendezvous ch", "a buffer"),
+        ("byte x; ltl f { [] x } ltl f { <> x } init { skip }", "there is a formula 'f' already", "rename one"),
+        ("active proctype P() { L: byte x; x = 1 }", "a label cannot stand before a declaration", "write 'skip'"),
+        (
+            "T t; typedef T { bit b } init { skip }",
+            "expected a declaration, a proctype or init, found 'T'",
+            "no typedef 'T'",
+        ),
+        (
+            "init { f(1) } inline f(a) { skip }",
+            "before the next statement, found '('",
+            "no inline 'f' is defined above",
+        ),
+        ("init { int x, byte y; x = y }", "expected the name of another variable, found 'byte'", "by ';'"),
+        ("byte x; init { x += 1 }", "expected an expression, found '='", "write x = x + ..."),
+        ("byte x; /* init { skip }", "this comment is not closed", "ends with '*/'"),
+        ("#define A 1 /* one\ninit { skip }", "this comment is not closed", "ends with '*/'"),
+        ("byte x; init { ++x }", "expected an expression, found '++'", "write x++"),
+    ],
+)
+def test_mistakes_are_named_with_a_remedy(text: str, message: str, hint: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        outcrop.loads(text, "m.pml")
+    (found,) = caught.value.diagnostics
+    assert message in found.message
+    assert hint in found.hint
+
+
+def test_jumps_within_a_d_step_are_none_out_of_it() -> None:
+    text = _BODY.format("goto L; d_step { do :: x < 2 -> x++ :: x == 2 -> goto E od; E: y = 1 }; L: d_step { M: y++ }")
+    assert verdict_of(text) == "holds"
+
+
+def test_a_formula_can_stand_inside_a_proctype() -> None:
+    assert verdict_of("byte x; init { x = 1; ltl f { [] (x < 2) } x = 2 }") == "violated"
+    assert verdict_of("byte x; init { x = 1; ltl f { [] (x < 3) } x = 2 }") == "holds"
+
+
 def test_a_new_line_and_a_brace_separate_statements() -> None:
     text = _BODY.format("x = 1\n y = x\n if :: y -> { x = 2 } y = 3 fi\n L: assert(x == 2 && y == 3)")
     assert verdict_of(text) == "holds"

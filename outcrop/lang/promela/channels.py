@@ -10,7 +10,6 @@ from outcrop.ir.nodes import (
     BinaryOperator,
     Bind,
     Conditional,
-    Constant,
     Expression,
     FieldPlace,
     For,
@@ -81,7 +80,7 @@ class ChannelLowering(ExpressionLowering):
         return left if factor == 1 else build.binary(BinaryOperator.MULTIPLY, left, build.number(factor, span), span)
 
     def channel_number(self, symbol: ChannelSymbol, node: syntax.Reference) -> Expression:
-        offset = self.offset_of(symbol, self.index_of(node, symbol.size is not None), self.process, node.span)
+        offset = self.offset_of(symbol, self.channel_index(symbol, node), self.process, node.span)
         return self._sum(BinaryOperator.ADD, offset, build.number(symbol.base, node.span), node.span)
 
     def initial_channel(self, node: InitialChannel) -> Expression:
@@ -94,9 +93,7 @@ class ChannelLowering(ExpressionLowering):
         channel, each that carries messages of this arity."""
         symbol = self.lookup(node.name)
         if isinstance(symbol, ChannelSymbol):
-            index = self.index_of(node, symbol.size is not None)
-            if symbol.size is None and node.index is not None:
-                index = build.number(0, node.span)
+            index = self.channel_index(symbol, node)
             return [Use(symbol, None, self.offset_of(symbol, index, self.process, node.span))]
         if symbol is None:
             return []
@@ -188,10 +185,16 @@ class ChannelLowering(ExpressionLowering):
     def poll(self, node: syntax.Poll) -> Expression:
         def test(use: Use) -> Expression:
             if use.channel.capacity == 0:
-                self.report.error("a rendezvous channel cannot be polled", node.span, "give it a buffer, or receive")
+                if use.test is None:
+                    self.refuse_poll(node.span)
+                return build.number(0, node.span)
             return build.as_integer(self.receivable(node.arguments, node.is_random, use, node.span))
 
         return self._chosen(self.uses(node.channel, len(node.arguments)), test, node.span)
+
+    def refuse_poll(self, span: Span) -> None:
+        hint = "give the channel a buffer, or receive the message"
+        self.report.error("nothing ever waits in a rendezvous channel to be looked at", span, hint)
 
     def is_value(self, node: syntax.Expression) -> bool:
         """Returns whether an argument of a receive must be equal to what is received, rather than take it."""
@@ -211,11 +214,7 @@ class ChannelLowering(ExpressionLowering):
         """Yields what must be true of a message for a receive to take it."""
         for number, node in enumerate(arguments):
             if self.is_value(node):
-                value, other = self.integer(node), received(number)
-                if not (isinstance(value, Constant) and isinstance(other, Constant)):
-                    yield build.binary(BinaryOperator.EQUAL, other, value, span, BOOLEAN)
-                elif value.value != other.value:
-                    yield build.truth(False, span)
+                yield build.equality(received(number), self.integer(node), span)
 
     def receivable(self, arguments: tuple[syntax.Expression, ...], is_random: bool, use: Use, span: Span) -> Expression:
         """Returns whether a buffered channel holds a message that a receive can take."""
@@ -248,6 +247,8 @@ class ChannelLowering(ExpressionLowering):
         if given > wanted:
             message = f"channel '{use.channel.name}' carries {wanted} values, not {given}"
             self.report.error(message, node.span, "leave some out", ("it is declared here", use.channel.span))
+        if isinstance(node, syntax.Receive) and node.keeps and not use.channel.capacity and use.test is None:
+            self.refuse_poll(node.span)
         return given <= wanted
 
     def send(self, node: syntax.Send, use: Use) -> list[Statement]:

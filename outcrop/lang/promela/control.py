@@ -99,6 +99,7 @@ class GraphBuilder:
         for label in self._referred:
             self._elements.insert_skip(label)
         elements = self._elements.elements
+        self._check_jumps(elements)
         for each in reversed(elements):
             if each.kind in BLOCKS:
                 last = each.sequences[0].last
@@ -127,6 +128,14 @@ class GraphBuilder:
                     bool(firsts) and _is_unnamed_jump(firsts[0]) and not any(one.escapes for one in firsts)
                 )
         return Graph(start, end, locations, labels, self._elements.declarations, elements)
+
+    def _check_jumps(self, elements: list[Element]) -> None:
+        """Reports jumps into a ``d_step`` and out of one."""
+        for each in elements:
+            goal = self._goal(each) if each.kind is Kind.GOTO else None
+            if goal is not None and (each.in_d_step or goal.in_d_step) and each.region != goal.region:
+                hint = "let the sequence end where the jump is, or use 'atomic'"
+                self._elements.report.error("no jump can lead into or out of a 'd_step'", each.span, hint)
 
     def _mend_jumps(self, sequence: Sequence) -> None:
         """Makes a ``goto`` out of an atomic sequence end it, and one into another sequence continue it."""

@@ -83,7 +83,7 @@ class Cursor(cursor.Cursor):
     def hint(self) -> str:
         before = self.tokens[max(self.at - 1, 0)]
         if self.kind == "=" and self.at:
-            return hints.of_assignment(before.kind)
+            return hints.of_assignment(before.kind) if before.kind not in KEYWORDS else ""
         if self.kind in hints.SIGNS:
             return hints.SIGNS[self.kind]
         for token in (self.tokens[self.at], before):

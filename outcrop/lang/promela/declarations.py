@@ -48,6 +48,8 @@ _NUMBERS: dict[str, Range] = {"bit": BIT, "bool": BOOL, "byte": BYTE, "pid": PID
 #: Processes beside the active ones, where their number cannot be found: a guess, and others to try if it is passed.
 _MORE_PROCESSES, *_EVEN_MORE = 8, 16, 32, 64
 _LARGEST_ARRAY = 65_536
+_LARGEST_CHANNEL = 65_535
+_MOST_BITS = 31  #: of an unsigned variable, as in SPIN
 MAX_LEAVES = 100_000
 
 
@@ -82,8 +84,16 @@ class DeclarationLowering(StructureLowering):
         elif name.text == "chan":
             kind = CHAN
         elif name.text == "unsigned":
-            bits = 32 if declarator.bits is None else self.constant(declarator.bits, "the number of bits") or 1
-            kind = Range(0, 2 ** min(bits, 32) - 1, f"unsigned:{bits}")
+            bits = 0 if declarator.bits is None else self.constant(declarator.bits, "the number of bits")
+            if bits is None:
+                return None
+            if not 1 <= bits <= _MOST_BITS:
+                hint = "write 'unsigned x : 5'; in messages use byte, short or int"
+                self.report.error(f"'unsigned' needs a width of 1 to {_MOST_BITS} bits", declarator.name.span, hint)
+                return None
+            kind = Range(0, 2**bits - 1, f"unsigned:{bits}")
+        elif declarator.bits is not None:
+            self.report.error("only 'unsigned' has a width", declarator.name.span, "declare it as unsigned")
         if kind is None:
             hint = did_you_mean(name.text, (*_NUMBERS, *self.typedefs))
             self.report.error(f"unknown type '{name.text}'", name.span, hint)
@@ -156,8 +166,9 @@ class DeclarationLowering(StructureLowering):
             types = [BYTE]  # as SPIN stores the only field of a message
         if capacity is None:
             return None
-        if not 0 <= capacity <= 255:
-            self.report.error(f"the capacity of a channel is from 0 to 255, not {capacity}", value.span)
+        if not 0 <= capacity <= _LARGEST_CHANNEL:
+            message = f"the capacity of a channel is from 0 to {_LARGEST_CHANNEL:,}, not {capacity}"
+            self.report.error(message, value.span)
             return None
         label = each.name.text if proctype is None else f"{proctype.name}.{each.name.text}"
         channel = ChannelSymbol(label, capacity, tuple(types), size, each.name.span, proctype)
@@ -198,6 +209,11 @@ class DeclarationLowering(StructureLowering):
             tree = proctype.tree
             count = 0 if tree.active is None else self.first_value(tree.active, "the number of processes", 0) or 0
             active[name] = count
+            if tree.active is not None and count > MOST_PROCESSES:
+                hint = "start fewer of them"
+                self.report.error(f"there are at most {MOST_PROCESSES} processes, not {count}", tree.active.span, hint)
+        if not sum(active.values()):
+            self.report.error("no process starts", None, "add 'init { ... }' or make a proctype active")
         constants = {name: symbol.value for name, symbol in self.globals.items() if isinstance(symbol, ConstantSymbol)}
         given = self.options.of(PromelaOptions).processes
         least = sum(active.values())

@@ -322,11 +322,10 @@ def _initial_values(declaration: syntax.Declaration) -> Iterator[syntax.Statemen
         span = each.name.span
         if isinstance(each.initial, syntax.ChannelValue):
             continue
-        if isinstance(each.initial, syntax.Expression):
-            value = each.initial
-        else:
-            value = each.initial[0] if each.initial else syntax.Number(0, span=span)
-        yield syntax.Assignment(syntax.Reference(each.name, span=span), value, span=declaration.span)
+        first = each.initial[0] if isinstance(each.initial, tuple) else each.initial
+        value = first or syntax.Number(0, span=span)
+        index = None if each.size is None else syntax.Number(0, span=span)
+        yield syntax.Assignment(syntax.Reference(each.name, index, span=span), value, span=declaration.span)
 
 
 def _same(one: syntax.Declaration, other: syntax.Declaration) -> bool:

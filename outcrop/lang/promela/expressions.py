@@ -22,9 +22,9 @@ from outcrop.ir.nodes import (
 from outcrop.ir.types import BOOLEAN, INTEGER, Array, Range, Record
 from outcrop.lang import build
 from outcrop.lang.frames import FrameBuilder
-from outcrop.lang.integers import IntegerLowering
 from outcrop.lang.operators import OPERATORS, combined, lower_chain
 from outcrop.lang.promela import syntax
+from outcrop.lang.promela.names import NameLowering
 from outcrop.lang.promela.preprocessor import Preprocessor
 from outcrop.lang.promela.scope import (
     ChannelSymbol,
@@ -32,7 +32,6 @@ from outcrop.lang.promela.scope import (
     InitialChannel,
     ProctypeSymbol,
     Self,
-    Symbol,
     VariableSymbol,
 )
 from outcrop.lang.report import did_you_mean
@@ -40,7 +39,7 @@ from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
 
 
-class ExpressionLowering(IntegerLowering):
+class ExpressionLowering(NameLowering):
     """One object lowers a model; each file adds a layer to its class."""
 
     def __init__(self, source: Source, options: LoadOptions, preprocessor: Preprocessor) -> None:
@@ -48,42 +47,12 @@ class ExpressionLowering(IntegerLowering):
         self.source = source
         self.options = options
         self.preprocessor = preprocessor
-        self.globals: dict[str, Symbol] = {}
-        self.proctypes: dict[str, ProctypeSymbol] = {}
-        self.process: Self | None = None  #: whose expressions are being lowered
-        self.declaring: ProctypeSymbol | None = None  #: whose variables are being declared
         self.frame = FrameBuilder()  #: frame of the rule that is being made
         self.is_timeout = False  #: nothing else can happen
         self.process_count: Variable | None = None  #: ``_nr_pr``
         self.last: Variable | None = None  #: ``_last``, the process that moved last, where the model asks for it
 
     # --- Places ----------------------------------------------------------------------------------------------
-
-    @property
-    def _own_names(self) -> dict[str, Symbol]:
-        proctype = self.declaring if self.process is None else self.process.proctype
-        return {} if proctype is None else proctype.names
-
-    def known(self, name: syntax.Name) -> Symbol | None:
-        """Returns what a name stands for; None if it is unknown."""
-        return self._own_names.get(name.text) or self.globals.get(name.text)
-
-    def lookup(self, name: syntax.Name) -> Symbol | None:
-        """Returns what a name stands for; None, and an error reported, when it is unknown."""
-        symbol = self.known(name)
-        if symbol is None:
-            hint = did_you_mean(name.text, (*self._own_names, *self.globals))
-            self.report.error(f"unknown name '{name.text}'", name.span, hint)
-        return symbol
-
-    def constant(self, node: syntax.Expression, what: str) -> int | None:
-        """Returns the value of an expression that must be constant; None, and an error reported, if it is not."""
-        for each in syntax.walk(node):
-            if isinstance(each, syntax.Reference) and isinstance(self.known(each.name), VariableSymbol):
-                message = f"{what} must be a constant, and '{each.name.text}' is a variable"
-                self.report.error(message, node.span, f"write a number, or #define {each.name.text}")
-                return None
-        return super().constant(node, what)
 
     def place(self, node: syntax.Reference, of: Self | None = None) -> Place | None:
         """Returns the place of a variable; None, with an error reported, if there is none."""
@@ -98,11 +67,6 @@ class ExpressionLowering(IntegerLowering):
             what = "a channel" if isinstance(symbol, ChannelSymbol) else "a constant"
             self.report.error(f"'{node.name.text}' is {what}, not a variable", node.name.span)
             return None
-        if symbol.field is None and symbol.variable is None:
-            hint = f"use a number, or a macro: #define {node.name.text} 2"
-            self.report.error(f"'{node.name.text}' is a variable, and a constant is needed here", node.span, hint)
-            return None
-        is_declared = node.name.span == symbol.span
         if symbol.field is None:
             assert symbol.variable is not None
             base: Place = build.place(symbol.variable, node.span)
@@ -110,21 +74,14 @@ class ExpressionLowering(IntegerLowering):
             owner = of or self.process
             assert owner is not None
             base = FieldPlace(type=symbol.type, span=node.span, base=owner.place, field_index=symbol.field)
-        return self._part(base, node, is_declared)
+        return self._part(base, node)
 
-    def index_of(self, node: syntax.Reference, is_array: bool = True) -> Expression:
-        """Returns the index of an element. SPIN takes x[0] for x, but not x for x[0]."""
-        if node.index is not None:
-            return self.integer(node.index)
-        if is_array:
-            name = node.name.text
-            self.report.error(f"'{name}' is an array", node.name.span, f"add an index: {name}[0] is its first element")
-        return build.number(0, node.span)
-
-    def _part(self, base: Place, node: syntax.Reference, is_declared: bool = False) -> Place | None:
-        """Returns the place that a reference names. ``is_declared``: by a declaration, which sets the first element."""
+    def _part(self, base: Place, node: syntax.Reference) -> Place | None:
         if isinstance(base.type, Array):
-            index = self.index_of(node, not is_declared)
+            if node.index is None:
+                self.miss_index(node)
+                return None
+            index = self.integer(node.index)
             base = IndexPlace(type=base.type.element, span=node.span, base=base, index=index)
         elif node.index is not None and not (isinstance(node.index, syntax.Number) and node.index.value == 0):
             self.report.error(f"'{node.name.text}' is not an array", node.span, "leave out the index")

@@ -34,8 +34,8 @@ SIGNS = {
     "?": "a conditional expression is written: (condition -> a : b)",
     "[": "arrays have one dimension: for two, put an array into a typedef",
     ".": "numbers are whole, and a field follows a variable of a typedef",
-    "++": "'x++' is a statement of its own, and no part of an expression",
-    "--": "'x--' is a statement of its own, and no part of an expression",
+    "++": "write x++, which is a statement of its own and no part of an expression",
+    "--": "write x--, which is a statement of its own and no part of an expression",
 }
 
 #: Operators that some languages join with '='.
@@ -45,5 +45,5 @@ _JOINED = frozenset(("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"))
 def of_assignment(before: str) -> str:
     """Returns a hint for a '=' that stands where it cannot, by the sign before it."""
     if before in _JOINED:
-        return f"there is no '{before}=': write x = x {before} 1"
+        return f"there is no '{before}=': write x = x {before} ..."
     return "a comparison is written '=='"

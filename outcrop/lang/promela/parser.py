@@ -72,8 +72,8 @@ class Parser(StatementParser):
         self.remote_labels = self.model.remote_labels
         self.inlines: dict[str, Inline] = {}
         self.typedefs: set[str] = set()
-        self.known_proctypes: set[str] = set()
         self.channel_names: set[str] = set()
+        self.declared_proctypes: set[str] = set()
         self.proctype_names = frozenset(
             self.tokens[at + 1].text for at, each in enumerate(self.tokens[:-1]) if each.kind in ("proctype", "init")
         )
@@ -94,7 +94,6 @@ class Parser(StatementParser):
                 self.take()
             case "active" | "proctype" | "D_proctype":
                 self.model.proctypes.append(self._proctype())
-                self.known_proctypes.add(self.model.proctypes[-1].name.text)
             case "init":
                 self.model.proctypes.append(self._init())
             case "never":
@@ -104,7 +103,7 @@ class Parser(StatementParser):
             case "typedef":
                 self._typedef()
             case "ltl":
-                self._ltl()
+                self.ltl()
             case "mtype" if self.ahead() in ("=", "{") or (self.ahead() == ":" and self.ahead(3) in ("=", "{")):
                 self._mtype()
             case "trace" | "notrace":
@@ -114,7 +113,9 @@ class Parser(StatementParser):
             case _ if self.at_declaration():
                 self.model.declarations.append(self.declaration())
             case _:
-                self.fail_expected("a declaration, a proctype or init")
+                is_type = self.kind == NAME and self.ahead() == NAME
+                hint = f"no typedef '{self.text}' is defined above" if is_type else ""
+                self.fail_expected("a declaration, a proctype or init", hint)
 
     def _proctype(self) -> Proctype:
         start = self.at
@@ -127,6 +128,7 @@ class Parser(StatementParser):
         if not self.accept("D_proctype"):
             self.expect("proctype", "after 'active'")
         name = self.name("the name of a proctype")
+        self.declared_proctypes.add(name.text)
         self.expect("(", "after the name of a proctype")
         parameters: list[Declaration] = []
         while self.kind != ")":
@@ -227,10 +229,12 @@ class Parser(StatementParser):
         self.model.mtypes.append(MtypeList(subtype, tuple(names)))
         self.expect("}", "after the names of an mtype")
 
-    def _ltl(self) -> None:
+    def ltl(self) -> None:
         start = self.at
         self.take()
         name = self.take().text if self.kind == NAME else f"ltl_{len(self.model.formulas)}"
+        if any(each.name == name for each in self.model.formulas):
+            self.report(f"there is a formula '{name}' already", self.span_from(start), "rename one of the two")
         self.expect("{", "before the formula")
         formula = self.formula()
         while self.accept(";"):

@@ -51,8 +51,12 @@ class Inline:
 class StatementParser(LoopParser):
     inlines: dict[str, Inline]
     typedefs: set[str]
-    known_proctypes: set[str]  #: those whose text has been read
+    declared_proctypes: set[str]  #: those whose text has begun
     _result: Reference | None = None  #: the variable that takes the value of the inline which is being read
+
+    def ltl(self) -> None:
+        """Reads a formula, which can also stand inside a proctype."""
+        raise NotImplementedError
 
     # --- Declarations ------------------------------------------------------------------------------------------
 
@@ -72,6 +76,8 @@ class StatementParser(LoopParser):
         kind = self._type_name(token)
         declarators = [self._declarator(kind)]
         while self.accept(","):
+            if self.at_declaration():
+                self.fail_expected("the name of another variable", "separate declarations by ';'")
             declarators.append(self._declarator(kind))
         return Declaration(kind, tuple(declarators), self.span_from(start))
 
@@ -81,8 +87,6 @@ class StatementParser(LoopParser):
         return Name(f"mtype:{self.name('the name of the mtype').text}" if is_named else token.text, token.span)
 
     def _declarator(self, kind: Name) -> Declarator:
-        if self.kind in TYPES and self.at and self.tokens[self.at - 1].kind == ",":
-            self.fail_expected("the name of a variable", "declarations with different types are separated by ';'")
         name = self.name("the name of a variable")
         if kind.text == "chan":
             self.channel_names.add(name.text)
@@ -152,7 +156,13 @@ class StatementParser(LoopParser):
             if self.kind in _ENDS:
                 return tuple(steps)
             if not is_separated:
-                self.fail_expected("';' or '->' before the next statement")
+                before = self.tokens[self.at - 1]
+                is_call = before.kind == NAME and self.kind == "(" and before.text not in hints.WORDS
+                hint = f"no inline '{before.text}' is defined above" if is_call else ""
+                self.fail_expected("';' or '->' before the next statement", hint)
+            if self.kind == "ltl":
+                self.ltl()
+                continue
             steps.append(self.step())
 
     def follows_separated(self) -> bool:
@@ -185,11 +195,13 @@ class StatementParser(LoopParser):
 
     def _statement(self) -> Statement:
         start, kind = self.at, self.kind
-        if kind == NAME and self.ahead() == ":" and not self.at_remote():
+        if kind == NAME and self.ahead() == ":" and self.text not in self.declared_proctypes:
             label = self.name("a label")
             self.take()
             if self.kind in _ENDS or self.kind in _SEPARATORS:  # a label with nothing to label stands for skip
                 return Labelled(label, self._skip(start), span=self.span_from(start))
+            if self.at_declaration():
+                self.fail("a label cannot stand before a declaration", "write 'skip' behind the label")
             inner = self.statement()
             return Labelled(label, inner, span=self.span_from(start))
         if kind == NAME and self.at_call():
@@ -227,10 +239,6 @@ class StatementParser(LoopParser):
             case "c_code" | "c_decl" | "c_state" | "c_track" | "c_expr":
                 self.fail(f"'{kind}' is not supported: it is C, not Promela", "write the step in Promela itself")
         return self._simple(start)
-
-    def at_remote(self) -> bool:
-        """Returns whether ``P:x`` is here for an earlier proctype ``P``, which is no label, as in SPIN."""
-        return self.ahead(2) == NAME and self.text in self.known_proctypes
 
     def _skip(self, start: int) -> Test:
         span = self.span_from(start)

@@ -22,7 +22,8 @@ _DIRECTIVE = re.compile(r"#\s*([a-z]+)?\s*(.*)", re.DOTALL)
 _DEFINITION = re.compile(r"([A-Za-z_]\w*)(\(([^)]*)\))?\s*(.*)", re.DOTALL)
 _CONTINUATION = re.compile(r"\\\r?\n")
 _SUFFIX = re.compile(r"\b(0[xX][0-9A-Fa-f]+|\d+)[uUlL]+\b")
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+#: A comment, or a text or character in quotes, which is none.
+_COMMENT = re.compile(r"""("(?:[^"\\\n]|\\.)*"|'(?:[^'\\]|\\.)')|/\*.*?\*/|//[^\n]*""", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class Preprocessor:
     # --- Directives ------------------------------------------------------------------------------------------
 
     def _directive(self, token: Token, parts: list[_Part], is_read: bool, depth: int) -> list[Token]:
-        match = _DIRECTIVE.match(_COMMENT.sub(" ", _CONTINUATION.sub(" ", token.text)))
+        match = _DIRECTIVE.match(_COMMENT.sub(_kept, _CONTINUATION.sub(" ", token.text)))
         assert match is not None
         word, rest = match[1] or "", match[2].strip()
         if word in ("if", "ifdef", "ifndef"):
@@ -275,6 +276,11 @@ class Preprocessor:
             else:
                 result += part
         return result
+
+
+def _kept(match: re.Match[str]) -> str:
+    """Returns what remains of a comment or of a text in quotes."""
+    return match[1] or " "
 
 
 def _body_tokens(name: str, text: str) -> list[Token]:
