@@ -48,12 +48,16 @@ def proctype_title(proctype: ProctypeSymbol) -> str:
 def _parts(whole: Element) -> Iterator[Element]:
     """Yields the elements with which the options of a choice, a block, or the escape of an ``unless`` begin.
 
-    A loop is not among them: its turns lead back to it.
+    A loop is not among them: its turns lead back to it. Neither is a choice or a block with which an ``unless`` begins.
     """
     sequences = whole.sequences if whole.kind is Kind.CHOICE or whole.kind in BLOCKS else whole.sequences[1:]
     for each in sequences:
         if each.first is not None:
-            yield from (one for one in (each.first, first_of(each.first)) if not getattr(one.action, "repeats", False))
+            inner = first_of(each.first)
+            begins_unless = each.first.kind is Kind.UNLESS and whole.kind is not Kind.UNLESS
+            is_apart = begins_unless and inner.kind in (Kind.CHOICE, Kind.BLOCK)
+            found = (each.first,) if is_apart else (each.first, inner)
+            yield from (one for one in found if not getattr(one.action, "repeats", False))
 
 
 def _statements(element: Element) -> Iterator[str]:
