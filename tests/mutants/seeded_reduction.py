@@ -53,7 +53,7 @@ REDUCTION = {
         # An instance that is traced again, but without its body.
         ("                    done &= ~each.bit\n", ""),
         # A start state that leaves a variable undefined.
-        ("                    self.add(leaf, frozenset([None]))\n", "                    self.add(leaf, frozenset())\n"),
+        ("self.add(leaf, frozenset([None]))\n", "self.add(leaf, frozenset())\n"),
     ),
     "reduction/effects.py": (
         # A counter that was written before.
@@ -67,8 +67,10 @@ REDUCTION = {
     ),
     "reduction/ranking.py": (
         # A leaf that is perhaps not written.
-        ("found.append(Term(each.side(after), each.side(before), stored.is_certain))",
-         "found.append(Term(each.side(after), each.side(before), True))"),
+        (
+            "found.append(Term(each.side(after), each.side(before), stored.is_certain))",
+            "found.append(Term(each.side(after), each.side(before), True))",
+        ),
     ),
     "reduction/folding.py": (
         # Quotients of negative numbers.
@@ -81,12 +83,10 @@ REDUCTION = {
     ),
     "codegen/identity.py": (
         # A search that is resumed with other choices, or has skipped other properties.
-        ("(NATIVE / _CHOICE).read_text())) if relations else None", "(NATIVE / _CHOICE).read_text())) if False else None"),
+        ("(NATIVE / _CHOICE).read_text())) if relations", "(NATIVE / _CHOICE).read_text())) if False"),
         ("for name in system.skipped) or None", "for name in ()) or None"),
     ),
-    "check/selection.py": (
-        ("(options.checkpoint is not None and options.reduce is not Reduce.OFF)", "False"),
-    ),
+    "check/selection.py": (("(options.checkpoint is not None and options.reduce is not Reduce.OFF)", "False"),),
     "reduction/interpreted.py": (
         # A state in which a guard fails fires a part.
         ("if len(ready) < len(found):", "if not ready:"),

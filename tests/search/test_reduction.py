@@ -163,6 +163,20 @@ def test_a_state_between_two_steps_is_seen_in_both_orders() -> None:
     assert full.violations
 
 
+def test_a_property_of_some_element_is_one_part() -> None:
+    """Each element alone has all its values in any order of the steps."""
+    full, _ = both(
+        """
+        var at: array [0..1] of 0..2;
+        startstate begin at[0] := 0; at[1] := 0; end;
+        ruleset i: 0..1 do rule "step" at[i] < 2 ==> at[i] := at[i] + 1; end; end;
+        invariant "not both" exists i: 0..1 do at[i] != 1 end;
+        """,
+        deadlock="off",
+    )
+    assert full.violations
+
+
 def test_a_formula_sees_both_orders_of_two_steps() -> None:
     text = """
     var x, y: 0..1; z: 0..1;
