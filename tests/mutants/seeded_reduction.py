@@ -40,8 +40,7 @@ REDUCTION = {
         ("    each.assumed |= _assumed(inside, each.demands, each.effects.reads)\n", ""),
     ),
     "reduction/guards.py": (
-        # A leaf that may be undefined; conjuncts behind one that can fail.
-        ("if value is None or mask >> encode", "if value is not None and mask >> encode"),
+        # Conjuncts behind one that can fail.
         ("for leaf, mask in demands.items()})\n        break\n", "for leaf, mask in demands.items()})\n"),
     ),
     "reduction/boxes.py": (
@@ -52,8 +51,6 @@ REDUCTION = {
         ("                    tested |= 1 << refused[0]\n", "                    tested |= 0\n"),
         # An instance that is traced again, but without its body.
         ("                    done &= ~each.bit\n", ""),
-        # A start state that leaves a variable undefined.
-        ("self.add(leaf, frozenset([None]))\n", "self.add(leaf, frozenset())\n"),
     ),
     "reduction/effects.py": (
         # A counter that was written before.

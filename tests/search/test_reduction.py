@@ -313,13 +313,38 @@ _STEPS_THAT_MUST_NOT_WAIT = {
         rule "copies" d = 0 ==> b := a; assert b.second = 0; d := 1; end;
         rule "spoils" k = 0 ==> a.second := 1; k := 1; end;
         """,
+    # Only the body reads the index, which is known in the first states.
+    "an index of a body": """
+        var x, d: 0..1; a: array [0..1] of 0..1;
+        startstate begin x := 0; d := 0; clear a; end;
+        rule "looks" d = 0 ==> assert a[1] = 0; d := 1; end;
+        rule "moves" x = 0 ==> x := 1; end;
+        rule "spoils" begin a[x] := 1; end;
+        """,
+    # The second statement is executed only sometimes.
+    "a value that is stored first": """
+        var x, y, z: 0..2; w: 0..1;
+        startstate begin x := 0; y := 2; z := 0; w := 0; end;
+        rule "hides" z = 0 ==> z := 1; end;
+        rule "copies" x = 0 ==> x := y; if w = 1 then x := 1; end; end;
+        rule "later" z = 1 & w = 0 ==> w := 1; y := 0; end;
+        rule "looks" x = 2 & z = 0 ==> error "it is there"; end;
+        """,
     # The step stays where it is.
+    "a return": """
+        var x, y, z: 0..1;
+        procedure turn(); begin if y = 0 then return; end; x := 1; end;
+        ruleset i: 0..1 do startstate begin x := 0; y := i; z := 0; end; end;
+        rule "turns" x = 0 ==> turn(); end;
+        rule "goes" z = 0 ==> z := 1; end;
+        invariant "near" z = 0 | y = 1;
+        """,
     "a branch that is not taken": """
         var x, y, z: 0..1;
-        startstate begin x := 0; y := 0; z := 0; end;
+        ruleset i: 0..1 do startstate begin x := 0; y := i; z := 0; end; end;
         rule "turns" x = 0 ==> if y = 1 then x := 1; end; end;
         rule "goes" z = 0 ==> z := 1; end;
-        invariant "near" z = 0;
+        invariant "near" z = 0 | y = 1;
         """,
     "an assumption": """
         var u: 0..2; x, y, z: 0..1;
