@@ -32,6 +32,7 @@ from generator.processes import generate_processes, generate_processes_dve
 from generator.promela import PromelaModel
 from generator.rare import generate_rare
 from generator.rings import generate_ring
+from generator.staged import generate_staged
 from generator.wide import generate_wide
 from optimisation import compile_quickly
 
@@ -58,9 +59,10 @@ KINDS: dict[str, tuple[str, Callable[[int], str], bool]] = {
     "wide dve ltl": ("dve", lambda seed: generate_wide(Random(seed), "dve", True), True),
     "wide pml ltl": ("pml", lambda seed: generate_wide(Random(seed), "pml", True), True),
     "any m": ("m", lambda seed: generate(Random(seed)), False),
+    "staged m": ("m", lambda seed: generate_staged(Random(seed)), False),
 }
 #: Kinds that seeds choose from by default. New ones are not among them, so that old seeds keep their models.
-_DEFAULT = [kind for kind in KINDS if not kind.startswith("wide")]
+_DEFAULT = [kind for kind in KINDS if not kind.startswith(("wide", "staged"))]
 _SECONDS_BETWEEN_NOTES = 300.0
 
 

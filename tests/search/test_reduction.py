@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -13,9 +14,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent / "fuzz"))
 
 from compare_reduced import reduced_disagreement, reduced_formula_disagreement
-from generator import generate
 from generator.processes import generate_processes, generate_processes_dve
 from generator.rare import generate_rare
+from generator.staged import generate_staged
 from reduced_models import both, model_of
 
 from outcrop.api import load
@@ -25,7 +26,7 @@ from outcrop.ir.product import product
 from outcrop.ltl.binding import bind
 from outcrop.ltl.translate import translate
 from outcrop.reduction.interpreted import ReducedMoves
-from outcrop.reduction.prepare import reduction_of
+from outcrop.reduction.prepare import Unreduced, reduction_of
 from outcrop.reduction.stubborn import Reduction
 
 sys.setrecursionlimit(100_000)
@@ -66,7 +67,7 @@ def test_models_in_which_errors_are_rare_are_decided_the_same(language: str) -> 
 
 @pytest.mark.parametrize("seed", range(24))
 def test_models_of_any_kind_are_decided_the_same(seed: int) -> None:
-    assert reduced_disagreement(generate(Random(seed)), "model.m", seed, native=False) == ""
+    assert reduced_disagreement(generate_staged(Random(seed)), "model.m", seed, native=False) == ""
 
 
 @pytest.mark.parametrize("seed", [1])
@@ -397,6 +398,27 @@ def test_a_model_without_independent_steps_is_searched_in_full() -> None:
     full, reduced = both("var x: 0..3; startstate begin x := 0; end; rule x < 3 ==> x := x + 1; end;")
     assert reduced.states == full.states
     assert reduced.reduction is not None and reduced.reduction.reason and reduced.reduction.blamed == ("x",)
+
+
+def test_an_order_that_an_assumption_drops_is_not_the_only_one() -> None:
+    full, reduced = both(
+        """
+        var x, y, z: 0..1;
+        startstate begin x := 0; y := 0; z := 0; end;
+        rule "y" y = 0 ==> y := 1; end;
+        rule "x" x = 0 ==> x := 1; end;
+        rule "z" z = 0 & x = 1 & y = 1 ==> z := 1; end;
+        assume "x first" x = 1 | y = 0;
+        invariant "never" z = 0;
+        """,
+        deadlock="off",
+    )
+    assert full.violations and reduced.reduction is not None and "assumption" in reduced.reduction.reason
+
+
+def test_a_model_that_goes_on_after_failures_is_searched_in_full() -> None:
+    found = reduction_of(replace(model_of(_WORKERS).system, forgives_failures=True), False)
+    assert isinstance(found, Unreduced) and "after a failure" in found.reason
 
 
 def test_the_document_has_the_reduction() -> None:
