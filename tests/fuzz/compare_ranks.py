@@ -58,6 +58,8 @@ def rank_job(text: str, name: str, seed: int) -> Job:
     }
     if random.random() < 0.5 and options["strategy"] in names(past_ram=True):
         options |= _TINY
+    if options["strategy"] == "cached":  # it keeps whole states
+        del options["bits"]
     return Job(name, text, taken(options["strategy"], options))
 
 

@@ -4,6 +4,7 @@ Each seed is a model in Murphi, DVE or Promela, with or without a formula. The i
 reduced and verifies the conditions of the reduction (compare_reduced.py); with ``--native``, compiled code too.
 With ``--emitted``, only the emitted code is compared with the interpreter, state by state (compare_emitted.py): tens of
 models a second with ``--tcc``, and with ``--sanitize`` by a program that ends at undefined behaviour.
+With ``--ranks``, two and three ranks are compared with one (compare_ranks.py), on models without formulas.
 Prints what disagrees, and how much the models were reduced."""
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import traceback
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -23,12 +25,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from compare import compared
 from compare_emitted import emitted_disagreement
+from compare_ranks import rank_disagreements, rank_job
 from compare_reduced import reduced_disagreement, reduced_formula_disagreement, visited
 from generator import generate
 from generator.processes import generate_processes, generate_processes_dve
 from generator.promela import PromelaModel
 from generator.rare import generate_rare
 from generator.rings import generate_ring
+from generator.staged import generate_staged
 from generator.wide import generate_wide
 from optimisation import compile_quickly
 
@@ -55,9 +59,10 @@ KINDS: dict[str, tuple[str, Callable[[int], str], bool]] = {
     "wide dve ltl": ("dve", lambda seed: generate_wide(Random(seed), "dve", True), True),
     "wide pml ltl": ("pml", lambda seed: generate_wide(Random(seed), "pml", True), True),
     "any m": ("m", lambda seed: generate(Random(seed)), False),
+    "staged m": ("m", lambda seed: generate_staged(Random(seed)), False),
 }
 #: Kinds that seeds choose from by default. New ones are not among them, so that old seeds keep their models.
-_DEFAULT = [kind for kind in KINDS if not kind.startswith("wide")]
+_DEFAULT = [kind for kind in KINDS if not kind.startswith(("wide", "staged"))]
 _SECONDS_BETWEEN_NOTES = 300.0
 
 
@@ -104,6 +109,10 @@ def problem(kind: str, text: str, seed: int, chosen: Namespace) -> str:
         try:
             if chosen.emitted or chosen.sanitize:
                 return emitted_disagreement(text, name, seed, has_formula, chosen.tcc, chosen.sanitize)
+            if chosen.ranks:
+                job = rank_job(text, name, seed)
+                jobs = [] if has_formula else [replace(job, options=job.options | {"reduce": "por"})]
+                return "; ".join(found for _, found in rank_disagreements(jobs))
             return compare(text, name, seed, native=chosen.native)
         except ModelError as error:
             compared[f"refused {kind}"] += 1
@@ -123,6 +132,7 @@ def main() -> int:
     parser.add_argument("--emitted", action="store_true", help="compare emitted code state by state, and nothing else")
     parser.add_argument("--tcc", action="store_true", help="compile with tcc where it can, for --emitted")
     parser.add_argument("--sanitize", action="store_true", help="--emitted with address and undefined sanitizers")
+    parser.add_argument("--ranks", action="store_true", help="compare several ranks with one, and nothing else")
     parser.add_argument("--keep", type=Path, help="directory for models with problems")
     chosen = parser.parse_args()
     kinds = [

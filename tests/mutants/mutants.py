@@ -145,7 +145,11 @@ LIKELY = {
     "check/kept.py": ("tests/recheck", "tests/search/test_reduction.py"),
     "check/conclusion.py": ("tests/cli/test_verdicts.py",),
     "native/stubborn.h": ("tests/search/test_reduction.py", "tests/search/test_reduction_emitted.py"),
-    "codegen/reduced.py": ("tests/search/test_reduction_emitted.py", "tests/search/test_reduction_priorities.py"),
+    "codegen/reduced.py": (
+        "tests/search/test_reduction_emitted.py",
+        "tests/search/test_reduction_priorities.py",
+        "tests/search/test_reduction_traps.py",
+    ),
     "search/layered.py": ("tests/search/test_layered.py",),
     "search/auto.py": ("tests/search/test_auto.py",),
     "search/bitstate.py": ("tests/search/test_bitstate.py",),

@@ -40,8 +40,7 @@ REDUCTION = {
         ("    each.assumed |= _assumed(inside, each.demands, each.effects.reads)\n", ""),
     ),
     "reduction/guards.py": (
-        # A leaf that may be undefined; conjuncts behind one that can fail.
-        ("if value is None or mask >> encode", "if value is not None and mask >> encode"),
+        # Conjuncts behind one that can fail.
         ("for leaf, mask in demands.items()})\n        break\n", "for leaf, mask in demands.items()})\n"),
     ),
     "reduction/boxes.py": (
@@ -52,8 +51,6 @@ REDUCTION = {
         ("                    tested |= 1 << refused[0]\n", "                    tested |= 0\n"),
         # An instance that is traced again, but without its body.
         ("                    done &= ~each.bit\n", ""),
-        # A start state that leaves a variable undefined.
-        ("                    self.add(leaf, frozenset([None]))\n", "                    self.add(leaf, frozenset())\n"),
     ),
     "reduction/effects.py": (
         # A counter that was written before.
@@ -67,8 +64,10 @@ REDUCTION = {
     ),
     "reduction/ranking.py": (
         # A leaf that is perhaps not written.
-        ("found.append(Term(each.side(after), each.side(before), stored.is_certain))",
-         "found.append(Term(each.side(after), each.side(before), True))"),
+        (
+            "found.append(Term(each.side(after), each.side(before), stored.is_certain))",
+            "found.append(Term(each.side(after), each.side(before), True))",
+        ),
     ),
     "reduction/folding.py": (
         # Quotients of negative numbers.
@@ -81,12 +80,10 @@ REDUCTION = {
     ),
     "codegen/identity.py": (
         # A search that is resumed with other choices, or has skipped other properties.
-        ("(NATIVE / _CHOICE).read_text())) if relations else None", "(NATIVE / _CHOICE).read_text())) if False else None"),
+        ("(NATIVE / _CHOICE).read_text())) if relations", "(NATIVE / _CHOICE).read_text())) if False"),
         ("for name in system.skipped) or None", "for name in ()) or None"),
     ),
-    "check/selection.py": (
-        ("(options.checkpoint is not None and options.reduce is not Reduce.OFF)", "False"),
-    ),
+    "check/selection.py": (("(options.checkpoint is not None and options.reduce is not Reduce.OFF)", "False"),),
     "reduction/interpreted.py": (
         # A state in which a guard fails fires a part.
         ("if len(ready) < len(found):", "if not ready:"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -13,9 +14,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent / "fuzz"))
 
 from compare_reduced import reduced_disagreement, reduced_formula_disagreement
-from generator import generate
 from generator.processes import generate_processes, generate_processes_dve
 from generator.rare import generate_rare
+from generator.staged import generate_staged
 from reduced_models import both, model_of
 
 from outcrop.api import load
@@ -25,7 +26,7 @@ from outcrop.ir.product import product
 from outcrop.ltl.binding import bind
 from outcrop.ltl.translate import translate
 from outcrop.reduction.interpreted import ReducedMoves
-from outcrop.reduction.prepare import reduction_of
+from outcrop.reduction.prepare import Unreduced, reduction_of
 from outcrop.reduction.stubborn import Reduction
 
 sys.setrecursionlimit(100_000)
@@ -66,7 +67,7 @@ def test_models_in_which_errors_are_rare_are_decided_the_same(language: str) -> 
 
 @pytest.mark.parametrize("seed", range(24))
 def test_models_of_any_kind_are_decided_the_same(seed: int) -> None:
-    assert reduced_disagreement(generate(Random(seed)), "model.m", seed, native=False) == ""
+    assert reduced_disagreement(generate_staged(Random(seed)), "model.m", seed, native=False) == ""
 
 
 @pytest.mark.parametrize("seed", [1])
@@ -160,6 +161,20 @@ def test_a_state_between_two_steps_is_seen_in_both_orders() -> None:
     cover "only b" x = 0 & y = 1;
     """
     full, _ = both(text, deadlock="off")
+    assert full.violations
+
+
+def test_a_property_of_some_element_is_one_part() -> None:
+    """Each element alone has all its values in any order of the steps."""
+    full, _ = both(
+        """
+        var at: array [0..1] of 0..2;
+        startstate begin at[0] := 0; at[1] := 0; end;
+        ruleset i: 0..1 do rule "step" at[i] < 2 ==> at[i] := at[i] + 1; end; end;
+        invariant "not both" exists i: 0..1 do at[i] != 1 end;
+        """,
+        deadlock="off",
+    )
     assert full.violations
 
 
@@ -299,13 +314,38 @@ _STEPS_THAT_MUST_NOT_WAIT = {
         rule "copies" d = 0 ==> b := a; assert b.second = 0; d := 1; end;
         rule "spoils" k = 0 ==> a.second := 1; k := 1; end;
         """,
+    # Only the body reads the index, which is known in the first states.
+    "an index of a body": """
+        var x, d: 0..1; a: array [0..1] of 0..1;
+        startstate begin x := 0; d := 0; clear a; end;
+        rule "looks" d = 0 ==> assert a[1] = 0; d := 1; end;
+        rule "moves" x = 0 ==> x := 1; end;
+        rule "spoils" begin a[x] := 1; end;
+        """,
+    # The second statement is executed only sometimes.
+    "a value that is stored first": """
+        var x, y, z: 0..2; w: 0..1;
+        startstate begin x := 0; y := 2; z := 0; w := 0; end;
+        rule "hides" z = 0 ==> z := 1; end;
+        rule "copies" x = 0 ==> x := y; if w = 1 then x := 1; end; end;
+        rule "later" z = 1 & w = 0 ==> w := 1; y := 0; end;
+        rule "looks" x = 2 & z = 0 ==> error "it is there"; end;
+        """,
     # The step stays where it is.
+    "a return": """
+        var x, y, z: 0..1;
+        procedure turn(); begin if y = 0 then return; end; x := 1; end;
+        ruleset i: 0..1 do startstate begin x := 0; y := i; z := 0; end; end;
+        rule "turns" x = 0 ==> turn(); end;
+        rule "goes" z = 0 ==> z := 1; end;
+        invariant "near" z = 0 | y = 1;
+        """,
     "a branch that is not taken": """
         var x, y, z: 0..1;
-        startstate begin x := 0; y := 0; z := 0; end;
+        ruleset i: 0..1 do startstate begin x := 0; y := i; z := 0; end; end;
         rule "turns" x = 0 ==> if y = 1 then x := 1; end; end;
         rule "goes" z = 0 ==> z := 1; end;
-        invariant "near" z = 0;
+        invariant "near" z = 0 | y = 1;
         """,
     "an assumption": """
         var u: 0..2; x, y, z: 0..1;
@@ -358,6 +398,27 @@ def test_a_model_without_independent_steps_is_searched_in_full() -> None:
     full, reduced = both("var x: 0..3; startstate begin x := 0; end; rule x < 3 ==> x := x + 1; end;")
     assert reduced.states == full.states
     assert reduced.reduction is not None and reduced.reduction.reason and reduced.reduction.blamed == ("x",)
+
+
+def test_an_order_that_an_assumption_drops_is_not_the_only_one() -> None:
+    full, reduced = both(
+        """
+        var x, y, z: 0..1;
+        startstate begin x := 0; y := 0; z := 0; end;
+        rule "y" y = 0 ==> y := 1; end;
+        rule "x" x = 0 ==> x := 1; end;
+        rule "z" z = 0 & x = 1 & y = 1 ==> z := 1; end;
+        assume "x first" x = 1 | y = 0;
+        invariant "never" z = 0;
+        """,
+        deadlock="off",
+    )
+    assert full.violations and reduced.reduction is not None and "assumption" in reduced.reduction.reason
+
+
+def test_a_model_that_goes_on_after_failures_is_searched_in_full() -> None:
+    found = reduction_of(replace(model_of(_WORKERS).system, forgives_failures=True), False)
+    assert isinstance(found, Unreduced) and "after a failure" in found.reason
 
 
 def test_the_document_has_the_reduction() -> None:
