@@ -242,7 +242,7 @@ class ExpressionLowering(NameLowering):
 
     def _first(self, proctype: ProctypeSymbol, span: Span) -> Expression:
         """Returns the least number of a process of a proctype, which SPIN takes where a reference gives none."""
-        message = f"'{proctype.name}' is only one of several processes here, that with the least number"
+        message = f"there can be several processes of '{proctype.name}'; this names the one with the least number"
         self.report.warning(message, span, f"write {proctype.name}[pid] to name another one")
         *others, last = proctype.pids
         first: Expression = build.number(last, span)
