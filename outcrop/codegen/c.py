@@ -76,12 +76,12 @@ def emit(
         '#include "state.h"',
         '#include "expand.h"',
         *_clear_tables(unit),
-        *_chain_declarations(unit),
+        *_shared_declarations(unit),
         *functions,
         *starts,
         *expand.rules,
         *main,
-        *(line for chain in unit.chains.values() for line in ("", *chain)),
+        *(line for function in unit.shared.values() for line in ("", *function)),
         "",
     ]
     return Emitted(
@@ -154,9 +154,9 @@ def _product_constants(system: System) -> dict[str, int]:
     return constants
 
 
-def _chain_declarations(unit: Unit) -> list[str]:
-    """Returns declarations, since functions of long chains and functions of the model may call each other."""
-    return [f"{lines[0].removesuffix(' {')};" for lines in unit.chains.values()]
+def _shared_declarations(unit: Unit) -> list[str]:
+    """Returns declarations, since shared functions and functions of the model may call each other."""
+    return [f"{lines[0].removesuffix(' {')};" for lines in unit.shared.values()]
 
 
 def _clear_tables(unit: Unit) -> list[str]:

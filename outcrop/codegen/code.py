@@ -92,7 +92,7 @@ class Unit:
     instances: bool = False  #: whether successors name the rule instance that made them
     puts: list[Put] = field(default_factory=list)
     clear_tables: dict[Type, tuple[str, int]] = field(default_factory=dict)  #: type -> name, packed bits
-    chains: dict[str, list[str]] = field(default_factory=dict)  #: name -> function for a part of a long chain
+    shared: dict[str, list[str]] = field(default_factory=dict)  #: functions that several others may call, by name
     widest_buffer: int = 0  #: bytes of the largest complex value that is not part of the state
     has_reals: bool = False
 

@@ -56,16 +56,16 @@ def leading_tests(unit: Unit, parts: Sequence[Expression]) -> list[Test]:
     return found
 
 
-def write_dispatch(members: Sequence[tuple[Member, Sequence[Test]]], write: Callable[[Member], list[str]]) -> list[str]:
-    """Returns the lines that ``write`` returns for each member, inside switches on its tests."""
-    lines: list[str] = []
+def write_dispatch(
+    members: Sequence[tuple[Member, Sequence[Test]]], write: Callable[[list[Member]], list[str]]
+) -> list[str]:
+    """Returns the lines that ``write`` returns for members with the same tests, inside switches on these."""
+    lines = write([member for member, tests in members if not tests])
     by_leaf: dict[str, dict[int, list[tuple[Member, Sequence[Test]]]]] = {}
     for member, tests in members:
         if tests:
             cases = by_leaf.setdefault(tests[0].leaf, {})
             cases.setdefault(tests[0].packed, []).append((member, tests[1:]))
-        else:
-            lines += write(member)
     for leaf, cases in by_leaf.items():
         body: list[str] = []
         for packed, inner in cases.items():

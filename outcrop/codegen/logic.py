@@ -83,7 +83,7 @@ class Logic(Quantifiers):
         # A condition may be written more than once, on trial and for good, so that its name is a digest of its text.
         head, *lines = definition("chain", parameters, code, "NOINLINE")
         name = f"chain_{blake2b(repr((head, lines)).encode(), digest_size=8).hexdigest()}"
-        self.unit.chains[name] = [head.replace(" chain(", f" {name}(", 1), *lines]
+        self.unit.shared[name] = [head.replace(" chain(", f" {name}(", 1), *lines]
         return f"{name}({', '.join(arguments)})"
 
 

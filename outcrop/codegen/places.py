@@ -38,12 +38,21 @@ def _is_defined(node: Place) -> bool:
 
 
 def definition(name: str, parameters: Sequence[str], code: Places, specifier: str = "BODY") -> list[str]:
-    """Returns a function. Its locals are declared at its head, and unused parameters are marked."""
-    head = [_declaration(local, code) for local in code.declared]
-    used = set(re.findall(r"\w+", "\n".join(code.lines)))
+    """Returns a function."""
+    return function(name, parameters, contents(code), specifier)
+
+
+def function(name: str, parameters: Sequence[str], lines: list[str], specifier: str = "BODY") -> list[str]:
+    """Returns a function with these lines, in which unused parameters are marked."""
+    used = set(re.findall(r"\w+", "\n".join(lines)))
     names = [parameter.split()[-1].lstrip("*") for parameter in parameters]
     unused = [f"(void){each};" for each in names if each not in used]
-    return braced(f"static {specifier} int {name}({', '.join(parameters)})", [*unused, *head, *code.lines])
+    return braced(f"static {specifier} int {name}({', '.join(parameters)})", [*unused, *lines])
+
+
+def contents(code: Places) -> list[str]:
+    """Returns the lines of a function, which begin with the declarations of its locals."""
+    return [*(_declaration(local, code) for local in code.declared), *code.lines]
 
 
 def _declaration(local: Local, code: Places) -> str:

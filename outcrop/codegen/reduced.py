@@ -22,7 +22,6 @@ from outcrop.codegen.rules import (
     functions_of,
     write_groups,
     write_outcomes,
-    write_successor,
 )
 from outcrop.codegen.text import braced, comment, integer
 from outcrop.ir.system import System
@@ -186,14 +185,19 @@ def _write_fire(codes: list[RuleCode]) -> list[str]:
     cases: list[str] = []
     for code in codes:
         call = f"{code.name}_body({arguments_of('next', len(code.rule.parameters))})"
-        cases += braced(f"case {code.number}:", [*_parameters(code), *write_successor(code, call), "break;"])
+        status = f"settled(expansion, next, {call})" if code.has_error_state else call
+        lines = [*_parameters(code), *code.on_firing, f"status = {status};", "break;"]
+        cases += braced(f"case {code.number}:", lines)
     body = [
         "Context *const context = expansion->context;",
         "const uint32_t rule = rule_of[instance];",
         "const Counter before = context->fired[rule];",
         "const uint8_t failed = expansion->failed;",
         "expansion->failed = 0;",
+        "uint8_t *const next = successor_begin(expansion, original);",
+        "int status = FAILED;",
         *braced("switch (rule)", cases),
+        "successor_end(expansion, original, rule, status);",
         "const int leads_on = context->fired[rule] != before && !expansion->failed;",
         "expansion->failed |= failed;",
         "return leads_on;",
@@ -224,17 +228,23 @@ def _write_conjuncts(unit: Unit, codes: list[RuleCode], reduction: Reduction) ->
             conjuncts = {option.conjunct for option in each.options if option.conjunct is not None}
             tested.setdefault(each.rule, set()).update(conjuncts)
     lines: list[str] = []
-    cases: list[str] = []
+    names: dict[tuple[str, ...], str] = {}  # rules of one process have conjuncts in common, which are compiled once
+    users: dict[tuple[str, ...], list[int]] = {}
     for code in codes:
         nodes = split_guard(code.rule)
         body = _parameters(code)
         for conjunct in sorted(tested[code.number]):
-            name = f"{code.name}_conjunct_{conjunct}"
-            lines += write_condition(unit, name, code.rule.parameters, [nodes[conjunct]]).lines
-            call = f"{name}({arguments_of('state', len(code.rule.parameters))})"
+            content = tuple(write_condition(unit, "conjunct", code.rule.parameters, [nodes[conjunct]]).lines)
+            if content not in names:
+                names[content] = f"conjunct_{len(names)}"
+                lines += write_condition(unit, names[content], code.rule.parameters, [nodes[conjunct]]).lines
+            call = f"{names[content]}({arguments_of('state', len(code.rule.parameters))})"
             body.append(f"found |= (uint64_t)({call} == 0) << {conjunct};")
         if tested[code.number]:
-            cases += braced(f"case {code.number}:", [*body, "break;"])
+            users.setdefault((*body, "break;"), []).append(code.number)
+    cases: list[str] = []
+    for case, numbers in users.items():
+        cases += braced(" ".join(f"case {number}:" for number in numbers), list(case))
     body = [
         "uint64_t found = 0;",
         *braced("switch (rule_of[instance])", cases),

@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from outcrop.codegen.blocks import write_bodies
 from outcrop.codegen.code import Unit
 from outcrop.codegen.dispatch import Test, leading_tests, write_dispatch
-from outcrop.codegen.functions import write_body, write_condition
+from outcrop.codegen.functions import write_condition
 from outcrop.codegen.movers import name_instance, name_movers
 from outcrop.codegen.text import braced, comment, identifier, integer
 from outcrop.ir.nodes import Call, Constant, Cover, Expression, LocalPlace, Put
@@ -55,6 +56,7 @@ class RuleCode:
     on_firing: list[str] = field(
         default_factory=list
     )  #: lines that name the fairness sets, or the instance, of a firing
+    conditions: dict[str, list[str]] = field(default_factory=dict)  #: functions for its guards, by name
     functions: list[str] = field(default_factory=list)  #: its guards and its body
 
     def guard_variable(self, level: int) -> str:
@@ -68,17 +70,20 @@ class RuleCode:
 
 def write_rules(unit: Unit) -> list[RuleCode]:
     """Returns the guards and bodies of all rules, and what ``model_expand`` calls of each."""
-    codes = []
+    codes: list[RuleCode] = []
     for number, rule in enumerate(unit.system.rules):
         if rule.instance_count:
             code = RuleCode(number, rule, identifier("rule", number, rule.name))
             code.has_error_state = unit.system.error_state is not None
             code.functions = ["", comment(f"Rule {rule.name}, line {rule.span.line}")]
-            code.functions += _write_guard(unit, code)
-            code.functions += write_body(unit, f"{code.name}_body", rule, rule.body)
+            _write_guard(unit, code)
             code.on_firing = name_movers(unit.system, number)
             code.on_firing += name_instance(unit.system, number) if unit.instances else []
             codes.append(code)
+    _share_guards(unit, codes)
+    bodies = write_bodies(unit, [(f"{code.name}_body", code.rule) for code in codes])
+    for code, body in zip(codes, bodies, strict=True):
+        code.functions += [line for lines in code.conditions.values() for line in lines] + body
     return codes
 
 
@@ -105,37 +110,53 @@ def is_observable(unit: Unit, node: Expression) -> bool:
     return False
 
 
-def _write_guard(unit: Unit, code: RuleCode) -> list[str]:
+def _write_guard(unit: Unit, code: RuleCode) -> None:
     rule = code.rule
     if rule.guard is None or (isinstance(rule.guard, Constant) and rule.guard.value):
-        return []
+        return
     depth = len(rule.parameters)
     parts = [rule.guard] if is_observable(unit, rule.guard) else list(conjuncts(rule.guard))
     if not rule.parameters:
         code.tests = leading_tests(unit, parts)
         parts = parts[len(code.tests) :]
     if not parts:
-        return []
+        return
     levels = _levels(unit, rule, parts)
-    lines = []
     for level in sorted(set(levels)):
         name = f"{code.name}_guard" if len(set(levels)) == 1 else f"{code.name}_guard_{level}"
         chosen = [part for part, at in zip(parts, levels, strict=True) if at == level]
         written = write_condition(unit, name, rule.parameters[:level], chosen)
-        lines += written.lines
+        code.conditions[name] = written.lines
         code.guard_can_fail |= written.can_fail
         code.guards[level] = name
     if levels != sorted(levels):
-        code.whole_guard = f"{code.name}_whole_guard"
-        lines += write_condition(unit, code.whole_guard, rule.parameters[:depth], parts).lines
-    return lines
+        name = code.whole_guard = f"{code.name}_whole_guard"
+        code.conditions[name] = write_condition(unit, name, rule.parameters[:depth], parts).lines
+
+
+def _share_guards(unit: Unit, codes: list[RuleCode]) -> None:
+    """Makes one function of guards with the same text, unless each evaluation is visible."""
+    users: dict[tuple[str, ...], list[tuple[RuleCode, int]]] = {}
+    for code in codes:
+        if code.rule.guard is not None and not is_observable(unit, code.rule.guard):
+            for level, name in code.guards.items():
+                head, *lines = code.conditions[name]
+                users.setdefault((head.replace(f" {name}(", " guard(", 1), *lines), []).append((code, level))
+    for some in users.values():
+        (first, level), *others = some
+        shared = first.guards[level]
+        if others:
+            unit.shared[shared] = first.conditions[shared]
+        for code, level in some if others else ():
+            del code.conditions[code.guards[level]]
+            code.guards[level] = shared
 
 
 def _levels(unit: Unit, rule: Rule, parts: list[Expression]) -> list[int]:
     """Returns the loop level at which each conjunct is evaluated."""
     depth = len(rule.parameters)
-    if len(parts) == 1 and is_observable(unit, parts[0]):
-        return [depth]
+    if not depth or (len(parts) == 1 and is_observable(unit, parts[0])):
+        return [depth] * len(parts)
     positions = {parameter.local: number + 1 for number, parameter in enumerate(rule.parameters)}
     levels: list[int] = []
     in_order = 0  # least level of a conjunct that must not overtake any other
@@ -263,7 +284,7 @@ def _write_group(name: str, copy: list[str], codes: list[RuleCode], more: str, w
         *_write_level(root, 0, write),
         *write_dispatch(
             [(code, code.tests) for code in codes if code.tests],
-            lambda code: [*_write_guard_call(code, 0), *write(code, 0)],
+            lambda codes: _write_rules(codes, 0, write),
         ),
         "return enabled;",
     ]
@@ -272,14 +293,11 @@ def _write_group(name: str, copy: list[str], codes: list[RuleCode], more: str, w
 
 
 def _write_level(level: Level, depth: int, write: WriteFiring) -> list[str]:
-    lines: list[str] = []
-    for code in level.rules:
-        lines += _write_guard_call(code, depth)
-        lines += write(code, depth)
+    lines = _write_rules(level.rules, depth, write)
     for values, inner in level.inner.items():
         rules = list(inner.all_rules())
         for code in rules:
-            lines += _write_guard_call(code, depth)
+            lines += _write_guard_call(code, depth, {})
         loop = braced(loop_head(f"p{depth}", values), _write_level(inner, depth + 1, write))
         known = [code.last_guard(depth) for code in rules]
         if all(known):
@@ -288,13 +306,27 @@ def _write_level(level: Level, depth: int, write: WriteFiring) -> list[str]:
     return lines
 
 
-def _write_guard_call(code: RuleCode, level: int) -> list[str]:
+def _write_rules(codes: list[RuleCode], depth: int, write: WriteFiring) -> list[str]:
+    """Returns the lines for rules one after the other. A guard that several share is evaluated once."""
+    lines: list[str] = []
+    known: dict[str, str] = {}
+    for code in codes:
+        lines += _write_guard_call(code, depth, known)
+        lines += write(code, depth)
+    return lines
+
+
+def _write_guard_call(code: RuleCode, level: int, known: dict[str, str]) -> list[str]:
+    """Returns the line that evaluates a part of a guard. ``known``: variables with the values of some parts."""
     if level not in code.guards:
         return []
     call = f"{code.guards[level]}({arguments_of('state', level)})"
     before = code.last_guard(level - 1)
     value = call if before is None else f"{before} == 1 ? {call} : {before}"
-    return [f"const int {code.guard_variable(level)} = {value};"]
+    variable = code.guard_variable(level)
+    line = f"const int {variable} = {known.get(value, value)};"
+    known.setdefault(value, variable)
+    return [line]
 
 
 def arguments_of(state: str, level: int) -> str:
