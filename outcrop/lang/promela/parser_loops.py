@@ -23,6 +23,7 @@ from outcrop.lang.promela.syntax import (
     Number,
     Receive,
     Reference,
+    Scoped,
     Send,
     Spliced,
     Statement,
@@ -35,7 +36,7 @@ _MOST_OPTIONS = 32
 
 
 class LoopParser(ExpressionParser):
-    channel_names: set[str]  #: names that are declared as channels
+    channels: dict[str, bool]  #: names that are declared as channels, and whether as an array of them
 
     def block(self, where: str, kind: str = "") -> Block:
         raise NotImplementedError
@@ -49,7 +50,8 @@ class LoopParser(ExpressionParser):
         if self.kind == NAME and self.text == "in":
             self.take()
             collection = self.reference("an array or a channel after 'in'")
-            if collection.name.text in self.channel_names:
+            is_array = self.channels.get(collection.name.text)
+            if is_array is not None and (collection.index is not None or not is_array):
                 return self._for_messages(start, variable, collection)
             first: Expression = Number(0, span=collection.span)
             size = ArraySize(collection, span=collection.span)
@@ -62,7 +64,8 @@ class LoopParser(ExpressionParser):
         self.expect(")", "after the bounds of 'for'")
         body = self.block("after 'for (...)'")
         span = self.span_from(start)
-        return _counting(variable, first, Binary("<=", variable, last, span=span), body.steps, span)
+        steps = (Scoped(body.steps, span=body.span),)
+        return _counting(variable, first, Binary("<=", variable, last, span=span), steps, span)
 
     def _for_messages(self, start: int, variable: Reference, channel: Reference) -> Statement:
         """Reads the rest of ``for (m in c) {...}``: each message is received, and sent again, before the body."""
@@ -76,7 +79,7 @@ class LoopParser(ExpressionParser):
         turn = (
             Receive(channel, (variable,), False, False, span=span),
             Send(channel, (variable,), False, span=span),
-            *body.steps,
+            Scoped(body.steps, span=body.span),
         )
         loop = _counting(counter, Number(0, span=span), more, turn, span)
         return replace(loop, before=(LocalDeclaration(declared, is_silent=True, span=span), *loop.before))
