@@ -189,6 +189,7 @@ _JUMP = "no jump can lead into or out of a 'd_step'"
             "no inline 'f' is defined above",
         ),
         ("init { int x, byte y; x = y }", "expected the name of another variable, found 'byte'", "by ';'"),
+        ("byte x; init { for (x : 3 .. 1) { skip } }", "the range of this 'for' is empty", "the smaller bound first"),
         ("byte x; init { x += 1 }", "expected an expression, found '='", "write x = x + ..."),
         ("byte x; /* init { skip }", "this comment is not closed", "ends with '*/'"),
         ("#define A 1 /* one\ninit { skip }", "this comment is not closed", "ends with '*/'"),

@@ -62,6 +62,8 @@ class LoopParser(ExpressionParser):
             self.expect("..", "between the bounds of 'for'")
             last = self.expression()
         self.expect(")", "after the bounds of 'for'")
+        if isinstance(first, Number) and isinstance(last, Number) and first.value > last.value:
+            self.report("the range of this 'for' is empty", self.span_from(start), "put the smaller bound first")
         body = self.block("after 'for (...)'")
         span = self.span_from(start)
         steps = (Scoped(body.steps, span=body.span),)
