@@ -209,6 +209,22 @@ def test_jumps_within_a_d_step_are_none_out_of_it() -> None:
     assert verdict_of(text) == "holds"
 
 
+@pytest.mark.parametrize(
+    ("statements", "verdict"),
+    [
+        ("chan v; v!1", "violated"),
+        ("chan v; if :: v?x :: x = 1 fi", "violated"),
+        ("chan v[2]; atomic { x = 1; v[x]?x }", "violated"),
+        ("chan v; if :: false -> v!1 :: else fi", "holds"),
+        ("chan v; v = d; v!1", "holds"),
+    ],
+)
+def test_variables_that_never_hold_a_channel_are_errors_when_they_are_used(statements: str, verdict: str) -> None:
+    text = f"chan d = [1] of {{ byte }}; byte x; active proctype P() {{ {statements} }}"
+    assert verdict_of(text) == verdict
+    assert verdict_of(text, assertions=False) == "holds"
+
+
 def test_a_formula_can_stand_inside_a_proctype() -> None:
     assert verdict_of("byte x; init { x = 1; ltl f { [] (x < 2) } x = 2 }") == "violated"
     assert verdict_of("byte x; init { x = 1; ltl f { [] (x < 3) } x = 2 }") == "holds"
