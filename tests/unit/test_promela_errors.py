@@ -189,6 +189,7 @@ _JUMP = "no jump can lead into or out of a 'd_step'"
             "no inline 'f' is defined above",
         ),
         ("init { int x, byte y; x = y }", "expected the name of another variable, found 'byte'", "by ';'"),
+        ("byte x; init { for (x : 3 .. 1) { skip } }", "the range of this 'for' is empty", "the smaller bound first"),
         ("byte x; init { x += 1 }", "expected an expression, found '='", "write x = x + ..."),
         ("byte x; /* init { skip }", "this comment is not closed", "ends with '*/'"),
         ("#define A 1 /* one\ninit { skip }", "this comment is not closed", "ends with '*/'"),
@@ -206,6 +207,22 @@ def test_mistakes_are_named_with_a_remedy(text: str, message: str, hint: str) ->
 def test_jumps_within_a_d_step_are_none_out_of_it() -> None:
     text = _BODY.format("goto L; d_step { do :: x < 2 -> x++ :: x == 2 -> goto E od; E: y = 1 }; L: d_step { M: y++ }")
     assert verdict_of(text) == "holds"
+
+
+@pytest.mark.parametrize(
+    ("statements", "verdict"),
+    [
+        ("chan v; v!1", "violated"),
+        ("chan v; if :: v?x :: x = 1 fi", "violated"),
+        ("chan v[2]; atomic { x = 1; v[x]?x }", "violated"),
+        ("chan v; if :: false -> v!1 :: else fi", "holds"),
+        ("chan v; v = d; v!1", "holds"),
+    ],
+)
+def test_variables_that_never_hold_a_channel_are_errors_when_they_are_used(statements: str, verdict: str) -> None:
+    text = f"chan d = [1] of {{ byte }}; byte x; active proctype P() {{ {statements} }}"
+    assert verdict_of(text) == verdict
+    assert verdict_of(text, assertions=False) == "holds"
 
 
 def test_a_formula_can_stand_inside_a_proctype() -> None:

@@ -36,13 +36,15 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True)
 class Taken:
-    """A step on a way, by the process ``actor``. ``other`` takes ``met`` with it in a rendezvous."""
+    """A step on a way, by the process ``actor``. ``other`` takes ``met`` with it in a rendezvous. ``fails``: it is
+    tried while its variable holds no channel."""
 
     actor: int
     step: Step
     channel: ChannelSymbol | None = None
     other: int | None = None
     met: Step | None = None
+    fails: bool = False
     loop: tuple[Step, ...] = ()  #: steps of a loop without choice, taken as often as it turns, in place of ``step``
 
 
@@ -71,7 +73,7 @@ class WayLowering(MoveLowering):
             assert way.at is not None
             if last.met is not None and _needs_more_processes(way):
                 continue
-            if not moved.stays_atomic:
+            if last.fails or not moved.stays_atomic:
                 finished.append(way)
                 continue
             turns = sum((each.actor, each.step.source) == (way.actor, way.at) for each in way.taken)
@@ -103,6 +105,8 @@ class WayLowering(MoveLowering):
             elif isinstance(node, syntax.Send):
                 for meeting in self.meetings(step, use):
                     yield self._meeting(way, step, use.channel, meeting)
+        if self.never_holds_channel(node.channel):
+            yield self._longer(way, Taken(way.actor, step, fails=True), step.target)
 
     def _longer(self, way: Way, taken: Taken, at: Location) -> Way:
         return replace(way, taken=(*way.taken, taken), at=at)

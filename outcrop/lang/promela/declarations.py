@@ -61,7 +61,6 @@ class DeclarationLowering(StructureLowering):
         self.constants: dict[str, int | float | str] = {}
         self._most = 0  #: largest value of an mtype
         self._labels: dict[str, tuple[str, ...]] = {}  #: names of the values of each mtype
-        self.written: set[str] = set()  #: names that are assigned or received into
         self._leaf_count = 0
         self.guess: Guess | None = None  #: of the number of processes
 

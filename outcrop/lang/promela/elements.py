@@ -151,23 +151,22 @@ class ElementBuilder:
                 for each in _initial_values(statement.declaration):
                     self._current.add(self._new(Kind.STEP, each.span, each))
             return
-        if isinstance(statement, syntax.Exclusive):
-            return
-        self._append(self._read(statement))
+        if isinstance(statement, syntax.Scoped):
+            for each in statement.steps:
+                self._step(each)
+        elif not isinstance(statement, syntax.Exclusive):
+            self._append(self._read(statement))
 
     def _read(self, statement: syntax.Statement) -> _Read:
         span = statement.span
         match statement:
             case syntax.Labelled():
                 inner = self._read(statement.statement)
-                inner.labels.append(statement.label.text)
-                if statement.label.text in self._defined:
-                    self.report.error(
-                        f"label '{statement.label.text}' is defined twice",
-                        statement.label.span,
-                        "rename one of the two",
-                    )
-                self._defined.add(statement.label.text)
+                name = statement.label
+                inner.labels.append(name.text)
+                if name.text in self._defined:
+                    self.report.error(f"label '{name.text}' is defined twice", name.span, "rename one of the two")
+                self._defined.add(name.text)
                 return inner
             case syntax.Goto():
                 self._wanted.setdefault(statement.label.text, statement.label.span)

@@ -309,6 +309,8 @@ class ExpressionLowering(NameLowering):
 
     def _array_size(self, node: syntax.ArraySize) -> Expression:
         symbol = self.lookup(node.array.name)
+        if isinstance(symbol, ChannelSymbol) and symbol.size is not None:
+            return build.number(symbol.size, node.span)
         kind = symbol.type if isinstance(symbol, VariableSymbol) else None
         if not isinstance(kind, Array):
             self.report.error(f"'{node.array.name.text}' is not an array", node.span, "name an array after 'in'")

@@ -24,7 +24,7 @@ from outcrop.lang.promela.channels import Use
 from outcrop.lang.promela.control import Step
 from outcrop.lang.promela.d_steps import DeterministicLowering
 from outcrop.lang.promela.language import PromelaOptions
-from outcrop.lang.promela.scope import ConstantSymbol, ProctypeSymbol, Self
+from outcrop.lang.promela.scope import ConstantSymbol, ProctypeSymbol, Self, VariableSymbol
 from outcrop.source import Span
 
 _CONVERSION = re.compile(r"%[-0-9]*([a-zA-Z%])")
@@ -234,6 +234,26 @@ class MoveLowering(DeterministicLowering):
                 instead, _, _, _ = self.met(step, use, Meeting(meeting.proctype, rival, meeting.channel), other)
                 tests.append(build.negation(build.conjunction(instead) or build.truth(True, span), span))
         return tests, values, stores, sent
+
+    def never_holds_channel(self, node: syntax.Reference) -> bool:
+        """Returns whether a variable for channels begins without one, and nothing is ever stored into it."""
+        symbol = self.known(node.name)
+        assert self.process is not None
+        if not isinstance(symbol, VariableSymbol) or symbol in self.process.proctype.parameters:
+            return False
+        is_stored = symbol.initial is not None or symbol.name in self.written
+        return not is_stored and self.options.of(PromelaOptions).assertions
+
+    def no_channel(self, step: Step) -> tuple[list[Expression], list[Statement]]:
+        """Returns the test that the variable of a send or receive holds no channel, and the error that this is."""
+        assert isinstance(step.action, syntax.Send | syntax.Receive)
+        span, node = step.span, step.action.channel
+        place = self.target(node)
+        if place is None:
+            return [build.truth(False, span)], []
+        holds_none = build.binary(BinaryOperator.EQUAL, build.load(place), build.number(0, span), span, BOOLEAN)
+        message = f"'{node.span.text}' holds no channel"
+        return [holds_none, *self.escape_test(step)], [Error(span=span, message=message)]
 
     def provided(self) -> list[Expression]:
         assert self.process is not None

@@ -25,6 +25,7 @@ class NameLowering(IntegerLowering):
         self.proctypes: dict[str, ProctypeSymbol] = {}
         self.process: Self | None = None  #: whose expressions are being lowered
         self.declaring: ProctypeSymbol | None = None  #: whose variables are being declared
+        self.written: set[str] = set()  #: names that are assigned or received into
 
     @property
     def _own_names(self) -> dict[str, Symbol]:

@@ -72,7 +72,7 @@ class Parser(StatementParser):
         self.remote_labels = self.model.remote_labels
         self.inlines: dict[str, Inline] = {}
         self.typedefs: set[str] = set()
-        self.channel_names: set[str] = set()
+        self.channels: dict[str, bool] = {}
         self.declared_proctypes: set[str] = set()
         self.proctype_names = frozenset(
             self.tokens[at + 1].text for at, each in enumerate(self.tokens[:-1]) if each.kind in ("proctype", "init")

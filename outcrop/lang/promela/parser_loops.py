@@ -23,6 +23,7 @@ from outcrop.lang.promela.syntax import (
     Number,
     Receive,
     Reference,
+    Scoped,
     Send,
     Spliced,
     Statement,
@@ -36,7 +37,7 @@ _BOUNDS = "a loop over numbers is written: for (i : 0 .. 3) { ... }"
 
 
 class LoopParser(ExpressionParser):
-    channel_names: set[str]  #: names that are declared as channels
+    channels: dict[str, bool]  #: names that are declared as channels, and whether as an array of them
 
     def block(self, where: str, kind: str = "") -> Block:
         raise NotImplementedError
@@ -50,7 +51,8 @@ class LoopParser(ExpressionParser):
         if self.kind == NAME and self.text == "in":
             self.take()
             collection = self.reference("an array or a channel after 'in'")
-            if collection.name.text in self.channel_names:
+            is_array = self.channels.get(collection.name.text)
+            if is_array is not None and (collection.index is not None or not is_array):
                 return self._for_messages(start, variable, collection)
             first: Expression = Number(0, span=collection.span)
             size = ArraySize(collection, span=collection.span)
@@ -61,9 +63,12 @@ class LoopParser(ExpressionParser):
             self.expect("..", "between the bounds of 'for'", _BOUNDS)
             last = self.expression()
         self.expect(")", "after the bounds of 'for'")
+        if isinstance(first, Number) and isinstance(last, Number) and first.value > last.value:
+            self.report("the range of this 'for' is empty", self.span_from(start), "put the smaller bound first")
         body = self.block("after 'for (...)'")
         span = self.span_from(start)
-        return _counting(variable, first, Binary("<=", variable, last, span=span), body.steps, span)
+        steps = (Scoped(body.steps, span=body.span),)
+        return _counting(variable, first, Binary("<=", variable, last, span=span), steps, span)
 
     def _for_messages(self, start: int, variable: Reference, channel: Reference) -> Statement:
         """Reads the rest of ``for (m in c) {...}``: each message is received, and sent again, before the body."""
@@ -77,7 +82,7 @@ class LoopParser(ExpressionParser):
         turn = (
             Receive(channel, (variable,), False, False, span=span),
             Send(channel, (variable,), False, span=span),
-            *body.steps,
+            Scoped(body.steps, span=body.span),
         )
         loop = _counting(counter, Number(0, span=span), more, turn, span)
         return replace(loop, before=(LocalDeclaration(declared, is_silent=True, span=span), *loop.before))

@@ -88,14 +88,14 @@ class StatementParser(LoopParser):
 
     def _declarator(self, kind: Name) -> Declarator:
         name = self.name("the name of a variable")
-        if kind.text == "chan":
-            self.channel_names.add(name.text)
         size = bits = None
         if self.accept(":"):
             bits = self._number_of("bits")
         if self.accept("["):
             size = self.expression()
             self.expect("]", "after the number of elements")
+        if kind.text == "chan":
+            self.channels[name.text] = size is not None
         initial: Expression | ChannelValue | tuple[Expression, ...] | None = None
         if self.accept("="):
             if kind.text == "chan" and self.kind == "[":

@@ -194,6 +194,8 @@ class RuleLowering(WayLowering):
         self.process = me
         if taken.loop:
             return self.tests(taken.loop[0], None), [self._loop(taken.loop), self.enter(me, step.source, step.span)]
+        if taken.fails:
+            return self.no_channel(step)
         use = None
         if taken.channel is not None:
             assert isinstance(step.action, syntax.Send | syntax.Receive)

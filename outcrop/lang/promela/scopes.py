@@ -51,7 +51,7 @@ class _Resolver:
                 name = node.label.text if not known else f"{node.label.text}.{len(known) + 1}"
                 known.setdefault(self._scope, name)
                 self.find_labels(node.statement)
-            case syntax.Block():
+            case syntax.Block() | syntax.Scoped():
                 self._enter()
                 for each in node.steps:
                     self.find_labels(each)
@@ -95,11 +95,11 @@ class _Resolver:
 
     def _statement(self, node: syntax.Statement) -> syntax.Statement:
         match node:
-            case syntax.Block():
+            case syntax.Block() | syntax.Scoped():
                 self._enter()
-                found = self.body(node)
+                steps = tuple(map(self._statement, node.steps))
                 self._leave()
-                return found
+                return replace(node, steps=steps)
             case syntax.Choice():
                 return replace(node, options=tuple(map(self.body, node.options)))
             case syntax.Labelled():

@@ -265,6 +265,13 @@ class Spliced(Statement):
 
 
 @dataclass(frozen=True)
+class Scoped(Statement):
+    """The body of a ``for``: its names are its own, but its statements join the sequence around them."""
+
+    steps: tuple[Statement, ...]
+
+
+@dataclass(frozen=True)
 class Exclusive(Statement):
     """A declaration ``xr`` or ``xs``: only this proctype receives from the channels, or sends to them."""
 
