@@ -194,6 +194,7 @@ def _write_fire(codes: list[RuleCode]) -> list[str]:
         "const uint8_t failed = expansion->failed;",
         "expansion->failed = 0;",
         *braced("switch (rule)", cases),
+        "(void)original;",
         "const int leads_on = context->fired[rule] != before && !expansion->failed;",
         "expansion->failed |= failed;",
         "return leads_on;",
