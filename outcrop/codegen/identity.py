@@ -32,6 +32,7 @@ def identity(system: System, load: LoadOptions, options: CheckOptions, relations
     canonical = [emit_normalise(system, layout, symmetry), *((NATIVE / name).read_text() for name in _CANONICAL)]
     return {
         "the text of the model": _digest(system.source.text),
+        "an included file": _digest([each.text for each in system.included]) if system.included else None,
         "constant": {name: str(value) for name, value in system.constants.items()},
         **{flag_of(name): _shown(value) for name, (value, _) in load.language_options().items()},
         "--invariant": "; ".join(each.text for each in load.invariants) or None,

@@ -285,6 +285,7 @@ class System:
     orders_scalarsets: bool = False  #: whether a rule depends on an order of scalarset values
     texts: tuple[ProcessText, ...] = ()  #: texts of the processes, in languages where unreached code is listed by place
     guess: Guess | None = None
+    included: tuple[Source, ...] = ()  #: further files that the model consists of
     skipped: tuple[str, ...] = ()  #: names of properties of states that are not checked
 
     @cached_property

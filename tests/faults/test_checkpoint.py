@@ -411,6 +411,16 @@ def test_another_search_is_refused_with_what_differs(cli: Callable[..., Any], tm
     assert not [*place.iterdir()]
 
 
+def test_a_file_that_a_model_includes_is_part_of_it(tmp_path: Path) -> None:
+    model, body, place = tmp_path / "model.pml", tmp_path / "body.h", str(tmp_path / "checkpoint")
+    model.write_text('#include "body.h"')
+    body.write_text("byte x; active proctype A() { end: do :: x < 5 -> x++ od }")
+    outcrop.load(model).check(depth=3, checkpoint=place)
+    body.write_text("byte x; active proctype A() { end: do :: x < 5 -> assert(x > 0); x++ od }")
+    with pytest.raises(UsageError, match="an included file differs"):
+        outcrop.load(model).check(resume=place)
+
+
 def test_two_searches_cannot_share_a_checkpoint(tmp_path: Path) -> None:
     native, place = compiled("grid"), str(tmp_path / "checkpoint")
     search(native, "ram", checkpoint=place, depth=5)

@@ -37,3 +37,8 @@ def test_emitted_code_fires_what_the_interpreter_does(kind: str) -> None:
 
 def test_emitted_code_that_reduces_has_no_undefined_behaviour() -> None:
     assert emitted_disagreement(generate_rare(Random(2), "m"), "model.m", 2, False, sanitize=True) == ""
+
+
+def test_emitted_code_without_rules_compiles_without_a_warning() -> None:
+    text = "chan c = [0] of { bit }; active proctype A() { c?1 }"
+    assert emitted_disagreement(text, "model.pml", 1, False, sanitize=True) == ""

@@ -159,6 +159,7 @@ class _ModelLowering(TemporalLowering):
             automaton=self.automaton,
             texts=tuple(map(process_text, self.proctypes.values())),
             guess=self.guess,
+            included=tuple(self.preprocessor.included),
         )
 
 

@@ -56,6 +56,7 @@ class Preprocessor:
     mentioned: set[str] = field(default_factory=set)  #: names that directives speak of
 
     words: set[str] = field(default_factory=set)  #: all words of the model, after replacement
+    included: list[Source] = field(default_factory=list)
 
     def uses(self, word: str) -> bool:
         """Returns whether a word occurs in the model."""
@@ -196,7 +197,8 @@ class Preprocessor:
         except OSError as error:
             self._error(f"'{path}' cannot be read: {error.strerror}", span, "included files lie beside the model")
             return []
-        return self.read(Source(str(path), text), depth + 1)
+        self.included.append(Source(str(path), text))
+        return self.read(self.included[-1], depth + 1)
 
     def _error(self, message: str, span: Span, hint: str = "") -> None:
         self.diagnostics.append(Diagnostic(Severity.ERROR, message, span, hint))
