@@ -14,6 +14,7 @@ from outcrop.codegen.properties import write_properties, write_start
 from outcrop.codegen.rules import write_expand, write_rules
 from outcrop.codegen.symmetry import emit_normalise, needs_normalise
 from outcrop.codegen.text import braced, comment
+from outcrop.garbage import uncollected
 from outcrop.ir.faults import MAX_CALL_DEPTH, allow_deep_nesting
 from outcrop.ir.layout import Layout
 from outcrop.ir.nodes import Put
@@ -39,6 +40,7 @@ class Emitted:
     relations: str = ""  #: the tables of partial-order reduction; empty without it
 
 
+@uncollected()
 def emit(
     system: System,
     symmetry: bool,

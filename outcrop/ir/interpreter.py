@@ -13,7 +13,7 @@ from itertools import groupby
 
 from outcrop.ir.automaton import Automaton
 from outcrop.ir.conditions import Condition, Instances
-from outcrop.ir.execute import Execute, Executor
+from outcrop.ir.execute import Execute, Executor, Returned
 from outcrop.ir.faults import Abandoned, Fault, allow_deep_nesting
 from outcrop.ir.layout import Leaf, State
 from outcrop.ir.places import Store
@@ -257,7 +257,19 @@ class Interpreter:
 
     def _compile_rule(self, rule: Rule) -> tuple[Rule, Instances, Condition | None, Execute]:
         guard = None if rule.guard is None else Condition(rule.guard, self.executor)
-        return rule, Instances(rule, self.executor), guard, self.executor.block(rule.body)
+        return rule, Instances(rule, self.executor), guard, self._compiled_later(rule)
+
+    def _compiled_later(self, rule: Rule) -> Execute:
+        """Returns the body of a rule, which is compiled when it runs first: few rules fire on a short walk."""
+        body: Execute | None = None
+
+        def execute(state: Store, frame: Store) -> Returned:
+            nonlocal body
+            if body is None:
+                body = self.executor.block(rule.body)
+            return body(state, frame)
+
+        return execute
 
     def _fire(
         self, origin: Rule | StartState, arguments: tuple[int, ...], frame: Store, body: Execute, state: State

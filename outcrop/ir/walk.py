@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import cache
 from typing import Any
@@ -14,7 +15,16 @@ NODE_TYPES = (Expression, Place, Statement, StepDomain, TypeDomain)
 
 @cache
 def _parts_backwards(kind: type) -> tuple[str, ...]:
-    return tuple(each.name for each in reversed(fields(kind)) if each.name != "span")
+    """Returns the fields of a node that may hold nodes, by their annotations."""
+    kinds = {"Domain", *(each.__name__ for each in _with_subclasses(NODE_TYPES))}
+    words = ((each.name, re.findall(r"\w+", str(each.type))) for each in reversed(fields(kind)))
+    return tuple(name for name, some in words if not kinds.isdisjoint(some))
+
+
+def _with_subclasses(kinds: Sequence[type]) -> Iterator[type]:
+    for each in kinds:
+        yield each
+        yield from _with_subclasses(each.__subclasses__())
 
 
 def walk(node: Any) -> Iterator[Any]:

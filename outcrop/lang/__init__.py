@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from outcrop.errors import ModelError, UsageError
+from outcrop.garbage import uncollected
 from outcrop.lang.murphi.language import UndefinedReads as UndefinedReads  # public API
 from outcrop.lang.registry import language_of
 from outcrop.options import LoadOptions
@@ -31,7 +32,7 @@ def load_text(text: str, name: str, options: LoadOptions) -> tuple[System, list[
 
 def front_end(name: str) -> FrontEnd:
     """Returns the front-end for a file of this name."""
-    lower: FrontEnd = _module(name).lower
+    lower: FrontEnd = uncollected()(_module(name).lower)
     return lower
 
 

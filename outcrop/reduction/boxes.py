@@ -10,16 +10,19 @@ Sets are symmetric: leaves that symmetry exchanges have the same set, and scalar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from outcrop.ir.interpreter import Interpreter
 from outcrop.ir.layout import State
-from outcrop.ir.system import StartState, System, has_symmetry
+from outcrop.ir.nodes import Expression, LocalPlace
+from outcrop.ir.system import Rule, StartState, System, has_symmetry
 from outcrop.ir.types import Array, Enum, Multiset, Range, Record, Simple, Type
+from outcrop.ir.walk import walk
 from outcrop.reduction.effects import Tracer
 from outcrop.reduction.instances import Instance, instances_of, packed, trace_body, traced_instance
-from outcrop.reduction.leaves import Known, Values, bits
+from outcrop.reduction.leaves import Effects, Known, Values, bits
 
 Path = tuple[int | None, ...]
 
@@ -126,17 +129,17 @@ class _Closing:
         """Returns the box. ``traced``: the instances of a wider one. With these nothing is traced, which is faster, but
         the box may be wider than it need be."""
         known = self._known()
-        rows = list(instances_of(self._system))
-        instances = traced or [
-            traced_instance(self._system, *row, at, known, self._values) for at, row in enumerate(rows)
-        ]
+        instances = traced or self._traced(range(len(self._rows)), known)
         live = done = 0
+        written = [0] * len(instances)
         while True:
             changed = 0
             for each in instances:
                 if not done >> each.number & 1 and (live >> each.number & 1 or self._may_fire(each)):
                     if traced is None:
-                        trace_body(self._system, rows[each.number][1], each, known, self._values)
+                        rule = self._rows[each.number][1]
+                        trace_body(self._system, rule, each, known, self._values, written[each.number])
+                        written[each.number] = each.effects.writes
                     live |= each.bit
                     done |= each.bit
                     for leaf in bits(each.effects.writes):
@@ -144,10 +147,39 @@ class _Closing:
             if not changed:
                 return Box(tuple(self._values), known, instances, live)
             known = self._known()
-            for at, each in enumerate(instances if traced is None else ()):
-                if each.assumed & changed:  # it may have known a value that is one of several now
-                    instances[at] = traced_instance(self._system, *rows[at], at, known, self._values)
-                    done &= ~each.bit
+            # They may have known a value that is one of several now.
+            outdated = [each.number for each in instances if each.assumed & changed] if traced is None else []
+            for each in self._traced(outdated, known):
+                instances[each.number] = each
+                done &= ~each.bit
+
+    def _traced(self, numbers: Sequence[int], known: Known) -> list[Instance]:
+        """Returns instances with their guards traced. Equal guards are traced once."""
+        found, by_guard = [], dict[int, Instance]()
+        for at in numbers:
+            number, rule, arguments = self._rows[at]
+            guard = self._guards[at]
+            if guard is not None and (same := by_guard.get(guard)) is not None:
+                found.append(replace(same, number=at, rule=number, effects=Effects(same.guard_reads), options=[]))
+                continue
+            found.append(traced_instance(self._system, number, rule, arguments, at, known, self._values))
+            if guard is not None:
+                by_guard[guard] = found[-1]
+        return found
+
+    @cached_property
+    def _rows(self) -> list[tuple[int, Rule, tuple[int, ...]]]:
+        return list(instances_of(self._system))
+
+    @cached_property
+    def _guards(self) -> list[int | None]:
+        """For each instance, a number of its guard; None if that uses locals."""
+        numbers: dict[Expression | None, int] = {}
+        own = {rule: any(isinstance(each, LocalPlace) for each in walk(rule.guard)) for rule in self._system.rules}
+        return [
+            None if own[rule] or arguments else numbers.setdefault(rule.guard, len(numbers))
+            for _, rule, arguments in self._rows
+        ]
 
     def _known(self) -> Known:
         found: Known = {}

@@ -74,10 +74,13 @@ def traced_instance(
     return Instance(at, number, arguments, effects, guard_reads, assumed, {}, demands, failing, conjuncts)
 
 
-def trace_body(system: System, rule: Rule, each: Instance, known: Known, values: Sequence[Values]) -> None:
-    """Adds the effects of the body to an instance that may fire."""
+def trace_body(
+    system: System, rule: Rule, each: Instance, known: Known, values: Sequence[Values], written: int = 0
+) -> None:
+    """Adds the effects of the body to an instance that may fire. ``written``: leaves that it wrote when it was traced
+    with more known values, which it therefore writes now."""
     inside = refined(known, each.demands, system.leaf_types, values)
-    each.effects = _body_effects(system, rule, each.arguments, inside)
+    each.effects = _body_effects(system, rule, each.arguments, inside, written)
     each.assumed |= _assumed(inside, each.demands, each.effects.reads)
     each.effects.reads |= each.guard_reads
     each.ends = _ends(system, rule, each.arguments, inside)
@@ -89,8 +92,10 @@ def _assumed(known: Known, demands: Demands, reads: int) -> int:
     return reads & sum(1 << leaf for leaf in known if leaf not in demands or demands[leaf].bit_count() > 1)
 
 
-def _body_effects(system: System, rule: Rule, arguments: tuple[int, ...], known: Known) -> Effects:
-    """Returns the effects of a body. Leaves that it writes itself have no known value in it."""
+def _body_effects(system: System, rule: Rule, arguments: tuple[int, ...], known: Known, expected: int) -> Effects:
+    """Returns the effects of a body. Leaves that it writes itself have no known value in it, so that it is traced again
+    if it writes one that was not ``expected``."""
+    known = {leaf: value for leaf, value in known.items() if not expected >> leaf & 1}
     while True:
         effects = Tracer(system, rule, arguments, known).body(rule.body)
         written = [leaf for leaf in known if effects.writes >> leaf & 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 
+from outcrop.garbage import uncollected
 from outcrop.ir.interpreter import Interpreter
 from outcrop.ir.nodes import Cover, Expression, Put
 from outcrop.ir.system import Instantiable, PropertyKind, System
@@ -37,6 +38,7 @@ class Unreduced:
     blamed: tuple[str, ...] = ()
 
 
+@uncollected()
 def reduction_of(system: System, symmetry: bool, samples: bool = True) -> Reduction | Unreduced:
     """Returns the reduction that preserves the properties of a System: those of states or, in a product, the runs of
     the automaton. That must not count steps. With ``samples``, a model that would gain nothing is not reduced."""

@@ -15,7 +15,7 @@ gains by the message that is gone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 
 from outcrop.ir.system import System
@@ -42,13 +42,15 @@ Steps = dict[tuple[int, int], int]
 @dataclass
 class _Class:
     """Leaves with equal numbers. ``first``: the number of its first parameter, that of packed value 0; of a counter the
-    only one, its weight. ``possible``: packed values, or values of a counter, that a leaf of it may have."""
+    only one, its weight. ``possible``: packed values, or values of a counter, that a leaf of it may have.
+    ``sides``: those that were asked for, by their values."""
 
     kind: Simple
     leaves: list[int]
     is_counter: bool
     first: int
     possible: list[int]
+    sides: dict[tuple[int, ...], Side] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -56,9 +58,15 @@ class _Class:
 
     def side(self, values: list[int]) -> Side:
         """Returns the terms of a sum, one of which the rank contains where a leaf has one of some values."""
-        if self.is_counter:
-            return tuple((self.first, value) for value in sorted({min(values), max(values)}))
-        return tuple((self.first + value, 1) for value in values)
+        key = tuple(values)
+        side = self.sides.get(key)
+        if side is None:
+            if self.is_counter:
+                side = tuple([(self.first, value) for value in sorted({min(values), max(values)})])
+            else:
+                side = tuple([(self.first + value, 1) for value in values])
+            self.sides[key] = side
+        return side
 
 
 def ascending(relations: Relations, dependents: Sequence[int]) -> int:

@@ -178,12 +178,30 @@ class Relations:
 
     def _storing(self, leaf: int, wanted: int) -> int:
         """Returns the instances that may store one of some packed values."""
-        kind, whole = self.system.leaf_types[leaf], 0
+        whole = 0
+        for stored, writers in self._stored(leaf).items():
+            if stored & wanted:
+                whole |= writers
+        return whole
+
+    def _stored(self, leaf: int) -> dict[int, int]:
+        """Returns the writers of a leaf by the packed values that they may store; -1: any."""
+        cached = self._stores.get(leaf)
+        if cached is not None:
+            return cached
+        kind, found = self.system.leaf_types[leaf], dict[int, int]()
         for number in bits(self.writers[leaf]):
             values = self.instances[number].effects.stored(leaf).values
-            if values is None or any(wanted >> packed(kind, value) & 1 for value in values):
-                whole |= 1 << number
-        return whole
+            mask = -1
+            if values is not None:
+                mask = sum({1 << packed(kind, value) for value in values})
+            found[mask] = found.get(mask, 0) | 1 << number
+        self._stores[leaf] = found
+        return found
+
+    @cached_property
+    def _stores(self) -> dict[int, dict[int, int]]:
+        return {}
 
     def _by_value(self, leaf: int) -> list[int]:
         """Returns, for each packed value of a leaf, the instances that can be the next to write it."""

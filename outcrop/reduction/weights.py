@@ -8,12 +8,15 @@ its boundary, and a little beyond), where none of those before is lost.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 
 #: A row of (parameter, factor): the products, of which the least or the greatest counts.
 Side = tuple[tuple[int, int], ...]
+#: Computes the products of a row.
+Products = Callable[[Sequence[float]], Sequence[float]]
 
 #: Products that are computed in all, moves for one inequality, and the precision of the result.
 _MOST_WORK, _MOST_MOVES, _SCALE = 2_000_000, 4_000, 64
@@ -32,6 +35,18 @@ class Term:
     @property
     def size(self) -> int:
         return len(self.after) + len(self.before)
+
+    @cached_property
+    def products(self) -> tuple[Products, Products]:
+        """The functions that compute the products of both sides."""
+        return _products(self.after), _products(self.before)
+
+
+def _products(side: Side) -> Products:
+    places = [at for at, _ in side]
+    if len(side) > 1 and all(factor == 1 for _, factor in side):
+        return itemgetter(*places)  # most sides are these, and most of the analysis is spent here
+    return lambda numbers: [numbers[at] * factor for at, factor in side]
 
 
 @dataclass
@@ -64,9 +79,8 @@ class Sum:
 
 
 def _value(numbers: Sequence[float], term: Term) -> float:
-    # A list is faster than a generator here, and most of the analysis is spent here.
-    after = min([numbers[at] * factor for at, factor in term.after])
-    gain = after - max([numbers[at] * factor for at, factor in term.before])
+    after, before = term.products
+    gain = min(after(numbers)) - max(before(numbers))
     return gain if term.is_certain or gain < 0 else 0
 
 
@@ -104,6 +118,7 @@ def _relaxed(numbers: list[float], first: Sum, readers: dict[int, list[Sum]]) ->
     spent, moves = 0, 0
     waiting = deque([first])
     queued = {first.number}
+    followers: dict[object, list[Sum]] = {}  # sums that change with one; most move the same numbers each time
     while waiting and moves < _MOST_MOVES:
         each = waiting.popleft()
         queued.discard(each.number)
@@ -113,7 +128,12 @@ def _relaxed(numbers: list[float], first: Sum, readers: dict[int, list[Sum]]) ->
             continue
         moves += 1
         moved = _move(numbers, each, lacking)
-        for other in (first, *(reader for at in moved for reader in readers.get(at, ()))) if moved else ():
+        key = (each.number, *moved) if each.choices else each.number
+        others = followers.get(key)
+        if others is None:
+            found = [first, *(reader for at in moved for reader in readers.get(at, ()))] if moved else []
+            others = followers[key] = list({other.number: other for other in found}.values())
+        for other in others:
             if other.number not in queued:
                 queued.add(other.number)
                 waiting.append(other)
@@ -122,14 +142,15 @@ def _relaxed(numbers: list[float], first: Sum, readers: dict[int, list[Sum]]) ->
 
 def _move(numbers: list[float], whole: Sum, lacking: float) -> dict[int, int]:
     """Moves numbers so that a sum grows by what it lacks, and nearly as much again. Returns what was moved."""
-    slope = dict(whole.slope)
+    slope = dict(whole.slope) if whole.choices else whole.slope
     for each in whole.choices:
         if each.is_certain or _value(numbers, each) < 0:
             at, factor = min(each.after, key=lambda one: numbers[one[0]] * one[1])
             slope[at] = slope.get(at, 0) + factor
             at, factor = max(each.before, key=lambda one: numbers[one[0]] * one[1])
             slope[at] = slope.get(at, 0) - factor
-    length = sum(factor * factor for factor in slope.values())
+    length = sum([factor * factor for factor in slope.values()])
+    step = _STEP * lacking
     for at, factor in slope.items() if length else ():
-        numbers[at] += _STEP * lacking * factor / length
+        numbers[at] += step * factor / length
     return slope

@@ -19,6 +19,7 @@ FOUNDATION = {
     "",
     "source",
     "errors",
+    "garbage",
     "interrupts",
     "options",
     "units",
