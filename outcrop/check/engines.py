@@ -250,9 +250,9 @@ def _search_native(
             native = cached_model(emitted.source, notes=notes, groups=groups, kernels=kernels)
             if native is None:
                 with Compilation(compiled) as compilation:
-                    outcome = race(system, options, compilation, clock)
+                    outcome = race(system, options, compilation, clock, reduction)
                     if outcome is not None:
-                        return _interpreted(system, options, outcome, None)
+                        return _interpreted(system, options, outcome, reduction)
                     native = compilation.result(clock)
         else:
             native = transport.first_of_each_machine(lambda: compiled(clock))

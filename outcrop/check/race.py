@@ -19,19 +19,21 @@ from typing import TYPE_CHECKING
 
 from outcrop.ir.system import System
 from outcrop.machine import available_cores, resident_bytes
-from outcrop.options import CheckOptions, DeviceChoice, Engine, Reduce
+from outcrop.options import CheckOptions, DeviceChoice, Engine
 from outcrop.outcome import Outcome, Progress, Stop
 
 if TYPE_CHECKING:
     from outcrop.codegen.processes import Watch
     from outcrop.kernels import Native
+    from outcrop.reduction.stubborn import Reduction
 
 ShowProgress = Callable[[Progress], None]
 
 #: Memory that the interpreter may take before it gives up, in bytes.
 _MOST_MEMORY = 64 << 20
-#: Longest search of the interpreter in seconds, if it takes its time from the compiler: on a single core.
-_MOST_SECONDS_ON_ONE_CORE = 0.5
+#: Longest search of the interpreter in seconds where most models are too large for it: on a single core, where it takes
+#: its time from the compiler, and with reduction, where a state takes ten times as long.
+_MOST_SECONDS = 0.5
 
 
 def may_race(system: System, options: CheckOptions) -> bool:
@@ -44,7 +46,6 @@ def may_race(system: System, options: CheckOptions) -> bool:
         and not options.own
         and options.device is not DeviceChoice.GPU
         and (options.ranks or 1) == 1
-        and options.reduce is Reduce.OFF
         and system.product is None
         and not (has_budget or has_files or options.prints or options.coverage)
     )
@@ -122,21 +123,23 @@ class CompileClock:
             self._progress(replace(snapshot, compiling=self.seconds))
 
 
-def race(system: System, options: CheckOptions, compilation: Compilation, clock: CompileClock) -> Outcome | None:
+def race(
+    system: System, options: CheckOptions, compilation: Compilation, clock: CompileClock, reduction: Reduction | None
+) -> Outcome | None:
     """Returns the outcome of the interpreter, or None if the compiled model must search."""
     from outcrop.oracle.search import search as interpret  # memory that a compiled model does without
 
     most_memory = resident_bytes() + _MOST_MEMORY
-    is_alone = available_cores() == 1
+    is_short = available_cores() == 1 or reduction is not None
 
     def look(snapshot: Progress) -> None:
         clock.extend(snapshot)
-        is_late = is_alone and snapshot.seconds > _MOST_SECONDS_ON_ONE_CORE
+        is_late = is_short and snapshot.seconds > _MOST_SECONDS
         if compilation.is_done or snapshot.memory > most_memory or is_late:
             raise _HandOver
 
     try:
-        outcome = interpret(system, options, progress=look)
+        outcome = interpret(system, options, progress=look, reduction=reduction)
     except (_HandOver, MemoryError):
         return None
     return outcome if _counts(system, options, outcome) else None

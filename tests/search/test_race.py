@@ -21,6 +21,7 @@ from outcrop.outcome import EventKind, Progress
 from outcrop.report.progress import ProgressLine
 
 MODELS = Path(__file__).parents[1] / "models"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 #: 490,000 states: more than the interpreter finds before a compiler ends.
 LARGE = """
 var a: array [0..1] of 0..699;
@@ -70,6 +71,14 @@ def test_the_interpreter_decides_a_small_model_and_stops_the_compiler(race: Shel
     result = outcrop.load(MODELS / "interleaved.m").check()
     assert (str(result.verdict), result.engine, result.threads) == ("holds", "interpreter", 1)
     assert list(cache.iterdir()) == []
+
+
+def test_the_interpreter_decides_a_small_reduced_model(race: Shell) -> None:
+    race(ENDLESS)
+    model = outcrop.load(EXAMPLES / "alternating_bit.dve")
+    result, expected = model.check(reduce="por"), model.check(reduce="por", engine="interpreter")
+    assert result.engine == "interpreter" and result.reduction is not None
+    assert (result.states, result.rules_fired, result.reduction) == (260, 468, expected.reduction)
 
 
 def test_the_compiled_model_takes_over(race: Shell) -> None:
