@@ -15,11 +15,12 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from outcrop.ir.system import System
 from outcrop.machine import available_cores, resident_bytes
-from outcrop.options import CheckOptions, DeviceChoice, Engine
+from outcrop.options import CheckOptions, DeviceChoice, Engine, Reduce
 from outcrop.outcome import Outcome, Progress, Stop
 
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ ShowProgress = Callable[[Progress], None]
 
 #: Memory that the interpreter may take before it gives up, in bytes.
 _MOST_MEMORY = 64 << 20
-#: Longest search of the interpreter in seconds where most models are too large for it: on a single core, where it takes
-#: its time from the compiler, and with reduction, where a state takes ten times as long.
-_MOST_SECONDS = 0.5
+#: Longest search of the interpreter in seconds: on a single core, where it takes its time from the compiler, and with
+#: reduction, where a state takes it ten times as long and most models are too large.
+_MOST_SECONDS_ON_ONE_CORE, _MOST_SECONDS_REDUCED = 0.5, 0.25
 
 
 def may_race(system: System, options: CheckOptions) -> bool:
@@ -130,11 +131,13 @@ def race(
     from outcrop.oracle.search import search as interpret  # memory that a compiled model does without
 
     most_memory = resident_bytes() + _MOST_MEMORY
-    is_short = available_cores() == 1 or reduction is not None
+    most_seconds = _MOST_SECONDS_ON_ONE_CORE if available_cores() == 1 else inf
+    if options.reduce is not Reduce.OFF:
+        most_seconds = _MOST_SECONDS_REDUCED
 
     def look(snapshot: Progress) -> None:
         clock.extend(snapshot)
-        is_late = is_short and snapshot.seconds > _MOST_SECONDS
+        is_late = snapshot.seconds > most_seconds
         if compilation.is_done or snapshot.memory > most_memory or is_late:
             raise _HandOver
 

@@ -180,7 +180,7 @@ class Relations:
         """Returns the instances that may store one of some packed values."""
         whole = 0
         for stored, writers in self._stored(leaf).items():
-            if stored & wanted:
+            if stored < 0 or stored & wanted:
                 whole |= writers
         return whole
 

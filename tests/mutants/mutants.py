@@ -97,6 +97,7 @@ LIKELY = {
     "store/runs.py": ("tests/search/test_auto.py", "tests/faults"),
     "store": ("tests/unit/test_stores.py", "tests/faults"),
     "native/blocks.c": ("tests/cli/test_memory.py", "tests/search/test_past_ram.py"),
+    "codegen/blocks.py": ("tests/unit/test_codegen.py",),
     "codegen/expressions.py": ("tests/search/test_vacuity.py", "tests/unit/test_codegen.py"),
     "codegen/properties.py": ("tests/search/test_vacuity.py", "tests/unit/test_codegen.py"),
     "codegen/identity.py": (

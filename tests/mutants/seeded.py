@@ -345,6 +345,13 @@ MUTANTS = [
         "explorer/layer_store.py",
         ("if each == level >= self._pending_from:", "if False:"),
     ),
+    *_of(
+        "codegen/blocks.py",
+        ("if self._leaving.isdisjoint(parts):", "if parts:"),
+        ("end = max([end, at, *(last[each] for each in some)])", "end = at"),
+        ("_only(before[only]) == part", "only"),
+    ),
+    *_of("codegen/rules.py", ("code.rule.guard is not None and not is_observable(unit, code.rule.guard)", "code")),
     *_of("codegen/expressions.py", ("|| ({mark} = 1)))", "|| ({mark} = 0, 1)))")),
     *_of(
         "codegen/properties.py",
@@ -408,7 +415,7 @@ MUTANTS = [
     *_of(
         "reduction/boxes.py",
         # Values that are no longer known; guards that fail.
-        ("if each.assumed & changed:", "if False:"),
+        ("if each.assumed & changed]", "if False]"),
         (
             "any(each.unless_false[leaf] >> packed(kind, value) & 1 for value in values)",
             "any(each.demands.get(leaf, -1) >> packed(kind, value) & 1 for value in values)",

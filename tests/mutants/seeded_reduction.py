@@ -50,7 +50,7 @@ REDUCTION = {
         ("            tested |= each.assumed\n", "            tested |= 0\n"),
         ("                    tested |= 1 << refused[0]\n", "                    tested |= 0\n"),
         # An instance that is traced again, but without its body.
-        ("                    done &= ~each.bit\n", ""),
+        ("                done &= ~each.bit\n", ""),
     ),
     "reduction/effects.py": (
         # A counter that was written before.

@@ -158,9 +158,34 @@ def test_guards_that_count_or_write_run_once_for_each_instance(tmp_path: Path) -
           rule "count" counted(n) & i = j ==> n := (n + 1) % 4; end;
           rule "write" writing() & n = 3 & i = 2 ==> n := 0; end;
         end;
+        rule "once" counted(n) ==> n := 0; end;
+        rule "again" counted(n) ==> n := 1; end;
         """
     )
     compare(system, EmittedModel(system, False, tmp_path), False, 50)
+
+
+SHARED = """
+type t: 0 .. 5;
+var a, b, c, d: t;
+startstate begin a := 0; b := 0; c := 0; d := 0; end;
+rule "one" a < 4 & b < 5 ==> begin a := a + c; b := a + 1; c := 5 - b; d := (d + b) % 6; c := d; d := 1; end;
+rule "two" a < 4 & b < 5 ==> begin a := a + c; b := a + 1; c := 5 - b; d := (d + b) % 6; c := d; d := 2; end;
+rule "three" a < 4 & b < 5 ==> var x: t; begin
+  x := d; a := a + c; b := a + 1; c := 5 - b; d := (d + b) % 6; c := d; d := x;
+end;
+rule "four" begin if b > 3 then return; end; a := 3; b := a + 1; c := 5 - b; d := (d + b) % 6; c := d; end;
+rule "five" begin a := 5 - a; b := 5 - b; c := 5 - c; d := 5 - d; a := 5 - a; b := 5 - b; end;
+rule "six" begin c := 0; a := 5 - a; b := 5 - b; c := 5 - c; d := 5 - d; a := 5 - a; b := 5 - b; end;
+"""
+
+
+def test_rules_share_guards_and_parts_of_bodies(tmp_path: Path) -> None:
+    system = system_of(SHARED)
+    source = emit(system, False).source
+    assert source.count("_guard(state, context)") == 1  # the second rule takes its value
+    assert source.count(" = block_") == 8 and source.count("NOINLINE int block_1(") == 2  # declared and defined
+    assert compare(system, EmittedModel(system, False, tmp_path), False, 300) > 20
 
 
 def test_many_rules_are_spread_over_functions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
