@@ -26,7 +26,12 @@ def mark_identical(model: syntax.Model, proctypes: list[ProctypeSymbol], words: 
         if isinstance(node, syntax.RemoteLabel | syntax.RemoteVariable)
     }
     for number, proctype in enumerate(proctypes):
-        uses_pid = any(isinstance(each, syntax.Name) and each.text == "_pid" for each in syntax.walk(proctype.tree))
+        initial = [each.initial for each in syntax.walk(proctype.tree) if isinstance(each, syntax.Declarator)]
+        uses_pid = _mentions(proctype.tree, "_pid") or _mentions(initial, "_nr_pr")  # one more than its number
         is_fixed = len(proctype.active) > 1 and proctype.active == proctype.pids and not can_end(proctype.graph)
         if is_fixed and not uses_pid and not proctype.channels and proctype.name not in remote:
             proctype.scalarset = Scalarset(proctype.name, len(proctype.pids), 1_000 + number)
+
+
+def _mentions(part: object, name: str) -> bool:
+    return any(isinstance(each, syntax.Name) and each.text == name for each in syntax.walk(part))
