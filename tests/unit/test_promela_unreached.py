@@ -78,6 +78,7 @@ def test_what_an_unless_begins_with_is_unreached_where_spin_says_so(tmp_path: Pa
         "active proctype Block() { byte x; if :: { { x = 1; x = 4 }; x = 2 } unless { x == 0 -> x = 3 } fi }"
         "active proctype Step() { byte x; if :: { x = 1; x = 2 } unless { x == 0 -> x = 3 } fi }"
         "active proctype Atomic() { byte x; if :: { atomic { if :: x = 1 fi } } unless { x == 0 -> x = 3 } fi }"
+        "active proctype Whole() { byte x; if :: atomic { x = 3; x = 4 } unless { x == 0 -> x = 1 } fi }"
         "active proctype Inner() { byte x; if :: { if :: x = 1 fi; x = 2 } unless { x == 9 -> x = 3 } fi }"
         "active proctype Escape() { byte x; { x = 1; x = 2 } unless { { if :: x == 5 fi; x = 2 } unless { x == 0 } } }"
     )
@@ -88,6 +89,7 @@ def test_what_an_unless_begins_with_is_unreached_where_spin_says_so(tmp_path: Pa
         "Block": [2, 3, 4],
         "Step": [2],
         "Atomic": [],
+        "Whole": [2, 5],
         "Inner": [6],
         "Escape": [6],
     }

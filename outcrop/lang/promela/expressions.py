@@ -49,6 +49,7 @@ class ExpressionLowering(NameLowering):
         self.preprocessor = preprocessor
         self.frame = FrameBuilder()  #: frame of the rule that is being made
         self.is_timeout = False  #: nothing else can happen
+        self.is_beginning = False  #: whether the initial values of a process are being lowered
         self.process_count: Variable | None = None  #: ``_nr_pr``
         self.last: Variable | None = None  #: ``_last``, the process that moved last, where the model asks for it
 
@@ -194,6 +195,8 @@ class ExpressionLowering(NameLowering):
             return self.process.pid
         if name == "_priority" and self.process is not None and self.process.proctype.priority is not None:
             return build.number(self.process.proctype.priority, span)
+        if name == "_nr_pr" and self.is_beginning and self.process is not None:
+            return build.next_number(self.process.pid, span)  # it counts already
         if name == "_nr_pr" and self.process_count is not None:
             return build.load(build.place(self.process_count, span))
         if name == "_last" and self.last is not None:

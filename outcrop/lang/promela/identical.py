@@ -45,8 +45,14 @@ def _obstacle(proctype: ProctypeSymbol, words: set[str], is_remote: bool) -> str
         return "'run' starts processes of it"
     if can_end(proctype.graph):
         return "its processes can end"
-    if any(isinstance(each, syntax.Name) and each.text == "_pid" for each in syntax.walk(proctype.tree)):
+    if _mentions(proctype.tree, "_pid"):
         return "it uses _pid"
+    if _mentions([each.initial for each in syntax.walk(proctype.tree) if isinstance(each, syntax.Declarator)], "_nr_pr"):
+        return "_nr_pr in an initial value tells its processes apart"  # it is one more than the number of the process
     if proctype.channels:
         return "it declares channels"
     return "one of its processes is named, as in P[2]@label or P:x" if is_remote else ""
+
+
+def _mentions(part: object, name: str) -> bool:
+    return any(isinstance(each, syntax.Name) and each.text == name for each in syntax.walk(part))

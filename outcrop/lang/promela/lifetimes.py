@@ -84,11 +84,13 @@ class LifetimeLowering(EventLowering):
 
     def initialised(self, process: Self) -> Iterator[Statement]:
         """Yields the initial values of the variables of a new process; all others are zero already."""
+        self.is_beginning = True
         for symbol in process.proctype.fields:
             if symbol.initial is None or symbol.field is None:
                 continue
             place = FieldPlace(type=symbol.type, span=symbol.span, base=process.place, field_index=symbol.field)
             yield from self.initial_values(place, symbol.initial, symbol.span)
+        self.is_beginning = False
 
     def initial_values(self, place: Place, initial: InitialValue, span: Span) -> Iterator[Statement]:
         if initial is None:

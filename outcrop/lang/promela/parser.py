@@ -90,7 +90,7 @@ class Parser(StatementParser):
 
     def _item(self) -> None:
         match self.kind:
-            case ";":
+            case ";" | "->":
                 self.take()
             case "active" | "proctype" | "D_proctype":
                 self.model.proctypes.append(self._proctype())

@@ -55,7 +55,7 @@ def _parts(whole: Element) -> Iterator[Element]:
         if each.first is not None:
             inner = first_of(each.first)
             begins_unless = each.first.kind is Kind.UNLESS and whole.kind is not Kind.UNLESS
-            is_apart = begins_unless and inner.kind in (Kind.CHOICE, Kind.BLOCK)
+            is_apart = begins_unless and bool(inner.sequences) and inner.kind is not Kind.D_STEP
             found = (each.first,) if is_apart else (each.first, inner)
             yield from (one for one in found if not getattr(one.action, "repeats", False))
 
