@@ -68,7 +68,7 @@ def _write_targets(unit: Unit, product: Product) -> list[str]:
             cases += [*braced(f"case {_packed(kind, state)}:", [*body, "break;"])]
     function = [
         "uint32_t count = 0;",
-        "(void)context;",
+        "(void)context, (void)targets;",
         *braced(f"switch (get_bits(state, {place}))", cases),
         "return (int)count;",
     ]

@@ -39,6 +39,9 @@ def test_emitted_code_that_reduces_has_no_undefined_behaviour() -> None:
     assert emitted_disagreement(generate_rare(Random(2), "m"), "model.m", 2, False, sanitize=True) == ""
 
 
-def test_emitted_code_without_rules_compiles_without_a_warning() -> None:
-    text = "chan c = [0] of { bit }; active proctype A() { c?1 }"
-    assert emitted_disagreement(text, "model.pml", 1, False, sanitize=True) == ""
+def test_emitted_code_of_degenerate_models_compiles_without_a_warning() -> None:
+    """A model without rules, and a formula whose negation has an automaton without edges."""
+    stuck = "chan c = [0] of { bit }; active proctype A() { c?1 }"
+    assert emitted_disagreement(stuck, "model.pml", 1, False, sanitize=True) == ""
+    true = 'var x: 0..1; startstate begin x := 0; end; rule x = 0 ==> x := 1; end; ltl "f" : {x < 1} -> {x < 1};'
+    assert emitted_disagreement(true, "model.m", 1, True, sanitize=True) == ""
