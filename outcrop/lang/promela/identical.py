@@ -47,8 +47,9 @@ def _obstacle(proctype: ProctypeSymbol, words: set[str], is_remote: bool) -> str
         return "its processes can end"
     if _mentions(proctype.tree, "_pid"):
         return "it uses _pid"
-    if _mentions([each.initial for each in syntax.walk(proctype.tree) if isinstance(each, syntax.Declarator)], "_nr_pr"):
-        return "_nr_pr in an initial value tells its processes apart"  # it is one more than the number of the process
+    initial = [each.initial for each in syntax.walk(proctype.tree) if isinstance(each, syntax.Declarator)]
+    if _mentions(initial, "_nr_pr"):  # which is one more than the number of the process
+        return "_nr_pr in an initial value tells its processes apart"
     if proctype.channels:
         return "it declares channels"
     return "one of its processes is named, as in P[2]@label or P:x" if is_remote else ""
