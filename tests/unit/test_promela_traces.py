@@ -205,3 +205,10 @@ def test_values_of_channels_have_names(tmp_path: Path) -> None:
     lines = {each.strip() for each in render(trace, TraceStyle.FULL)}
     assert {"row[1].messages[0]: row[0]", "P.in: row[1]", "P.in: row[0]", "P.t.c: P.own", "init.none: 0"} <= lines
     assert any(each.endswith("queue (one): [7,P.own]") for each in render(trace, TraceStyle.SPIN))
+
+
+def test_a_variable_with_the_name_of_the_place_has_another(tmp_path: Path) -> None:
+    trace = violated(tmp_path, "active proctype P() { byte at = 1; at = 2; assert(at != 2) }").trace
+    assert trace is not None
+    lines = [each.strip() for each in render(trace, TraceStyle.FULL)]
+    assert "P.at (variable): 2" in lines and lines.count("P.at: line 1.2") == 1

@@ -258,7 +258,8 @@ class DeclarationLowering(StructureLowering):
         fields: list[tuple[str, Type]] = [("at", proctype.locations)]
         for number, variable in enumerate(proctype.fields, start=1):
             variable.field = number
-            fields.append((variable.name, variable.type))
+            is_taken = variable.name == fields[0][0]  # outputs show fields by name
+            fields.append((f"{variable.name} (variable)" if is_taken else variable.name, variable.type))
         proctype.record = Record(tuple(fields), proctype.name)
         self.declaring = None
 
@@ -287,8 +288,9 @@ class DeclarationLowering(StructureLowering):
                 if isinstance(symbol, VariableSymbol):
                     symbol.type = with_channels(symbol.type, titles)
         for proctype in self.proctypes.values():
-            fields = ((each.name, each.type) for each in proctype.fields)
-            proctype.record = replace(proctype.record, fields=(proctype.record.fields[0], *fields))
+            place, *fields = proctype.record.fields
+            kinds = ((name, each.type) for (name, _), each in zip(fields, proctype.fields, strict=True))
+            proctype.record = replace(proctype.record, fields=(place, *kinds))
 
     def make_variables(self, model: syntax.Model) -> None:
         nowhere = Span(self.source, 0, 0)
