@@ -13,7 +13,7 @@ REDUCTION = {
         ("if other > level) for level in found", "if other >= level) for level in found"),
         ("sets = (() if wanted >> value & 1 else", "sets = (() if not wanted >> value & 1 else"),
         # Instances that store what nobody knows; guards that fail before the conjunct.
-        ("if values is None or any(wanted", "if values is not None and any(wanted"),
+        ("            mask = -1\n", "            mask = 0\n"),
         ("rows = [row | failing for row in self._by_value(leaf)]", "rows = list(self._by_value(leaf))"),
         ("storing = self._storing(leaf, wanted) | failing", "storing = self._storing(leaf, wanted)"),
         # A property with "exists" is taken apart.
