@@ -28,6 +28,7 @@ from outcrop.ir.types import BOOLEAN, INTEGER, Array, Range, Record, Type
 from outcrop.lang import build
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.expressions import ExpressionLowering
+from outcrop.lang.promela.holding import Holding
 from outcrop.lang.promela.scope import ChannelSymbol, ConstantSymbol, InitialChannel, Self, VariableSymbol
 from outcrop.source import Span
 
@@ -46,6 +47,7 @@ class Use:
 
 class ChannelLowering(ExpressionLowering):
     channels: list[ChannelSymbol]
+    holding: Holding
 
     # --- Declared channels -------------------------------------------------------------------------------------
 
@@ -90,7 +92,7 @@ class ChannelLowering(ExpressionLowering):
 
     def uses(self, node: syntax.Reference, arity: int | None) -> list[Use]:
         """Returns the channels that a statement may mean: one declaration, or where a variable has the number of the
-        channel, each that carries messages of this arity."""
+        channel, each that the variable may hold and that carries messages of this arity."""
         symbol = self.lookup(node.name)
         if isinstance(symbol, ChannelSymbol):
             index = self.channel_index(symbol, node)
@@ -102,13 +104,13 @@ class ChannelLowering(ExpressionLowering):
             self.report.error(f"'{node.name.text}' is not a channel", node.span, "name a variable of type 'chan'", note)
             return []
         place = self.target(node)
-        if place is None:
+        if place is None or not isinstance(symbol, VariableSymbol):
             return []
         number = build.load(place)
         return [
             Use(each, self._is_one_of(number, each, node.span), self._within(number, each, node.span))
             for each in self.channels
-            if arity is None or arity <= len(each.types)
+            if (arity is None or arity <= len(each.types)) and self.holding.may_be(symbol, each)
         ]
 
     def _within(self, number: Expression, channel: ChannelSymbol, span: Span) -> Expression:
@@ -142,11 +144,14 @@ class ChannelLowering(ExpressionLowering):
             return build.number(0, span)
         return build.load(self.length_place(use, span))
 
-    def message(self, use: Use, at: Expression, span: Span) -> Place:
+    def messages_place(self, use: Use, span: Span) -> FieldPlace:
         kind = self.queue_type(use.channel).fields[_MESSAGES][1]
-        assert isinstance(kind, Array)
-        messages = FieldPlace(type=kind, span=span, base=self.queue(use, span), field_index=_MESSAGES)
-        return IndexPlace(type=kind.element, span=span, base=messages, index=at)
+        return FieldPlace(type=kind, span=span, base=self.queue(use, span), field_index=_MESSAGES)
+
+    def message(self, use: Use, at: Expression, span: Span) -> Place:
+        messages = self.messages_place(use, span)
+        assert isinstance(messages.type, Array)
+        return IndexPlace(type=messages.type.element, span=span, base=messages, index=at)
 
     def part(self, message: Place, number: int, use: Use, span: Span) -> Place:
         if len(use.channel.types) == 1:

@@ -39,13 +39,13 @@ class DeterministicLowering(ExclusiveLowering):
             otherwise: tuple[Statement, ...] = (Error(span=location.span, message="a d_step blocks"),)
             for step in steps:
                 go = Assign(span=span, target=place, value=build.number(numbers[step.target], span))
-                use = self._own_use(step)
-                body = (*self.effects(step, use), go)
-                test = None if isinstance(step.action, syntax.Else) else build.conjunction(self.tests(step, use))
-                if test is None:
-                    otherwise = body
-                    break
-                branches.append((test, body))
+                for use in self._own_uses(step):
+                    body = (*self.effects(step, use), go)
+                    test = None if isinstance(step.action, syntax.Else) else build.conjunction(self.tests(step, use))
+                    if test is None:
+                        otherwise = body
+                        break
+                    branches.append((test, body))
             statements = (If(span=span, branches=tuple(branches), otherwise=otherwise),) if branches else otherwise
             cases.append(((build.number(numbers[location], span),), statements))
         here = build.load(place)
@@ -56,16 +56,19 @@ class DeterministicLowering(ExclusiveLowering):
             While(span=span, condition=goes_on, body=(switch,), limit=_MOST_STEPS),
         ]
 
-    def _own_use(self, step: Step) -> Use | None:
+    def _own_uses(self, step: Step) -> list[Use | None]:
+        """Returns the channels that a statement may mean, or None alone if it is about no channel."""
         node = step.action
         if not isinstance(node, syntax.Send | syntax.Receive):
-            return None
-        uses = self.uses(node.channel, len(node.arguments))
-        if len(uses) != 1 or not uses[0].channel.capacity:
-            self.report.error(
-                "a d_step can only use buffered channels that its text names", step.span, "use 'atomic' instead"
-            )
-        return uses[0] if uses else None
+            return [None]
+        found: list[Use | None] = []
+        for use in self.uses(node.channel, len(node.arguments)):
+            if not use.channel.capacity:
+                self.report.error(
+                    f"a d_step cannot use '{use.channel.name}', which has no buffer", step.span, "use 'atomic' instead"
+                )
+            found.append(use)
+        return found
 
     def _linear(self, graph: Graph) -> list[Statement] | None:
         """Returns the statements of a d_step that has no choice; None where it has."""
@@ -77,11 +80,16 @@ class DeterministicLowering(ExclusiveLowering):
                 return None
             seen.add(here)
             step = here.steps[0]
-            use = self._own_use(step)
-            test = None if is_first else build.conjunction(self.tests(step, use))
-            if test is not None:
-                blocked = (Error(span=step.span, message="a d_step blocks"),)
-                body.append(If(span=step.span, branches=((build.negation(test, step.span), blocked),)))
-            body += self.effects(step, use)
+            uses = self._own_uses(step)
+            blocked = (Error(span=step.span, message="a d_step blocks"),)
+            if len(uses) == 1:
+                test = None if is_first else build.conjunction(self.tests(step, uses[0]))
+                if test is not None:
+                    body.append(If(span=step.span, branches=((build.negation(test, step.span), blocked),)))
+                body += self.effects(step, uses[0])
+            else:
+                pairs = ((build.conjunction(self.tests(step, use)), self.effects(step, use)) for use in uses)
+                branches = tuple((test, tuple(effects)) for test, effects in pairs if test is not None)
+                body.append(If(span=step.span, branches=branches, otherwise=blocked) if branches else blocked[0])
             here, is_first = step.target, False
         return body

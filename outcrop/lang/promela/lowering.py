@@ -18,6 +18,7 @@ from outcrop.lang.frames import FrameBuilder
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.atomic import Ending
 from outcrop.lang.promela.control import Location, Step
+from outcrop.lang.promela.holding import Holding
 from outcrop.lang.promela.parser import parse, parse_expression
 from outcrop.lang.promela.places import process_text
 from outcrop.lang.promela.processes import can_end
@@ -67,6 +68,8 @@ class _ModelLowering(TemporalLowering):
         if self.report.error_count:
             return
         self.number_channels()
+        self.holding = Holding(self.globals, self.proctypes, self.channels)
+        self.holding.find()
         self.make_variables(tree)
         self.find_claims(self.written)
         self._end_steps()
