@@ -65,12 +65,17 @@ class Instantiable:
 
 @dataclass(frozen=True)
 class QueueEnd:
-    """One end of a queue in the state: a step appends to it if it is not full, or looks at its first item if there is
-    one, and may remove it. It is not enabled otherwise, and touches the places of the queue in no other way.
-    Partial-order reduction lets the two ends work independently."""
+    """One end of a queue in the state. Some statements of a step use it: they append an item behind the others, or look
+    at the first item and may remove it. They use the queue in no other way, and count its items.
 
-    queue: tuple[Place, ...]
+    ``length``: the number of items; its type ends where the queue is full. ``items``: an array of them, the oldest
+    first; None if items have no value. ``statements``: those of the body, by number.
+    """
+
+    length: Place
+    items: Place | None
     appends: bool
+    statements: range
 
 
 @dataclass(frozen=True)
@@ -117,7 +122,7 @@ class Rule(Instantiable):
     body: tuple[Statement, ...]
     priority: int = 0
     processes: tuple[str, ...] = ()  #: processes that take part in the step, in languages with processes
-    ends: tuple[QueueEnd, ...] = ()  #: queues of which the step uses one end only
+    ends: tuple[QueueEnd, ...] = ()  #: uses of queues
     statements: tuple[StatementLine, ...] = ()  #: statements of the step, in languages where a rule may be several
     handed: tuple[Handed, ...] = ()  #: messages of the step that are never in the state
     executed: tuple[Executed, ...] = ()  #: the same statements, as a trail file numbers them

@@ -60,7 +60,8 @@ class Box:
             if not self.live >> each.number & 1:
                 demanded = each.unless_false
                 refused = [leaf for leaf in demanded if not _permits(each, leaf, self.values[leaf], kinds[leaf])]
-                if not any(tested >> leaf & 1 for leaf in refused):
+                is_never = not all(demanded.values())  # no value will do
+                if not is_never and not any(tested >> leaf & 1 for leaf in refused):
                     tested |= 1 << refused[0]
         found: dict[int, frozenset[int]] = {}
         peers = peers_of(system)
@@ -73,7 +74,8 @@ class Box:
 
 def _permits(each: Instance, leaf: int, values: Values, kind: Simple) -> bool:
     """Returns whether a guard can be true, or fail, where a leaf has one of some values."""
-    return values is None or any(each.unless_false[leaf] >> packed(kind, value) & 1 for value in values)
+    permitted = each.unless_false[leaf]
+    return permitted != 0 if values is None else any(permitted >> packed(kind, value) & 1 for value in values)
 
 
 # --- Closing -----------------------------------------------------------------------------------------------
@@ -135,6 +137,8 @@ class _Closing:
         while True:
             changed = 0
             for each in instances:
+                if traced is None and each.assumed & changed:
+                    continue  # it is traced again first, since it would demand too little now
                 if not done >> each.number & 1 and (live >> each.number & 1 or self._may_fire(each)):
                     if traced is None:
                         rule = self._rows[each.number][1]

@@ -240,6 +240,11 @@ class Demanding:
             case Unary(operator=UnaryOperator.NOT):
                 return self._demands(node.operand, not wanted)
             case Binary(operator=BinaryOperator.AND | BinaryOperator.OR | BinaryOperator.IMPLIES):
+                known = self._tracer.value(node.left)
+                if known is not None:  # otherwise the right operand is not even evaluated
+                    return (
+                        self._demands(node.right, wanted) if known == (node.operator is not BinaryOperator.OR) else {}
+                    )
                 is_implication = node.operator is BinaryOperator.IMPLIES
                 left = self._demands(node.left, wanted != is_implication)
                 right = self._demands(node.right, wanted)
@@ -278,6 +283,10 @@ class Demanding:
         value = self._tracer.value(right)
         if value is None:
             return {}
+        return self._compared(left, operator, value, wanted)
+
+    def _compared(self, left: Expression, operator: BinaryOperator, value: int, wanted: bool) -> Demands:
+        """Returns the demands of a comparison with a known value."""
         if isinstance(left, Conditional):
             return self._chosen(left, operator, value, wanted)
         if not wanted:
@@ -285,7 +294,10 @@ class Demanding:
         return self._loaded(left, operator, value) if isinstance(left, Load) else {}
 
     def _chosen(self, node: Conditional, operator: BinaryOperator, value: int, wanted: bool) -> Demands:
-        """Returns the demands of a condition that was made an integer, and is compared."""
+        """Returns the demands of a choice that is compared, such as a condition that was made an integer."""
+        condition = self._tracer.value(node.condition)
+        if condition is not None:
+            return self._compared(node.then if condition else node.otherwise, operator, value, wanted)
         then, otherwise = self._tracer.value(node.then), self._tracer.value(node.otherwise)
         if then is None or otherwise is None:
             return {}

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from outcrop.ir.layout import encode
 from outcrop.ir.system import Rule, System
 from outcrop.ir.types import Simple
-from outcrop.reduction.effects import TooLarge, Tracer
+from outcrop.reduction.effects import Tracer
 from outcrop.reduction.guards import Conjunct, Demands, both, conjuncts_of, refined, unless_false
-from outcrop.reduction.leaves import Effects, Known, Values, mask_of
+from outcrop.reduction.leaves import Effects, Known, Values
+from outcrop.reduction.queues import ends_of
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def trace_body(
     each.effects = _body_effects(system, rule, each.arguments, inside, written)
     each.assumed |= _assumed(inside, each.demands, each.effects.reads)
     each.effects.reads |= each.guard_reads
-    each.ends = _ends(system, rule, each.arguments, inside)
+    each.ends = ends_of(system, rule, each, inside)
 
 
 def _assumed(known: Known, demands: Demands, reads: int) -> int:
@@ -102,24 +103,6 @@ def _body_effects(system: System, rule: Rule, arguments: tuple[int, ...], known:
         if not written:
             return effects
         known = {leaf: value for leaf, value in known.items() if leaf not in written}
-
-
-def _ends(system: System, rule: Rule, arguments: tuple[int, ...], known: Known) -> dict[int, bool]:
-    """Returns the ends of queues that an instance uses, if there is no doubt about which queues these are."""
-    found: dict[int, bool] = {}
-    for end in rule.ends:
-        leaves = 0
-        for place in end.queue:
-            try:
-                start = Tracer(system, rule, arguments, known).place(place).single
-            except TooLarge:
-                start = None
-            if start is None:
-                break
-            leaves |= mask_of((start,), place.type.leaf_count)
-        else:
-            found[leaves] = end.appends
-    return found
 
 
 def packed(kind: Simple, value: int | None) -> int:

@@ -154,16 +154,24 @@ class Relations:
             earlier = failing = 0  # what decides whether an earlier conjunct fails, and with it the instance
             for number, conjunct in enumerate(each.conjuncts[:_MOST_TESTED]):
                 if conjunct.can_be_tested:
-                    each.options += self._options(number, conjunct, self.writers_of(failing))
+                    changing = conjunct.reads & ~(self._constant & each.assumed)
+                    each.options += self._options(number, conjunct, changing, self.writers_of(failing))
                 earlier |= conjunct.reads
                 if conjunct.can_fail:
                     failing = earlier  # a conjunct fails only if those before it are true
             each.options.sort(key=lambda option: option.conjunct is not None)  # the cheaper tests first
 
-    def _options(self, number: int, conjunct: Conjunct, failing: int) -> Iterator[Option]:
-        leaves = bits(conjunct.reads)
+    @cached_property
+    def _constant(self) -> int:
+        """The leaves with one value. A state outside of the box may have another one, where that is not assumed."""
+        return sum(1 << leaf for leaf in self.box.known)
+
+    def _options(self, number: int, conjunct: Conjunct, changing: int, failing: int) -> Iterator[Option]:
+        """Yields the necessary enabling sets of a conjunct. ``changing``: the leaves that it reads and that may have
+        another value later."""
+        leaves = bits(changing)
         if len(leaves) != 1 or not tells_values(self.system.leaf_types[leaves[0]]):
-            yield Option(number, ((self.writers_of(conjunct.reads) | failing,),))
+            yield Option(number, ((self.writers_of(changing) | failing,),))
             return
         (leaf,) = leaves
         rows = [row | failing for row in self._by_value(leaf)]

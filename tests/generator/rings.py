@@ -18,8 +18,14 @@ class Ring:
     def text(self) -> str:
         random = self._random
         kinds = ", ".join(["byte"] * self._width)
+        names = [f"q[{at}]" for at in range(self._count)]
+        if random.random() < 0.3:
+            names = [f"q{at}" for at in range(self._count)]
+        self._queues = names
+        size = f"[{self._count}]" if "[" in names[0] else ""
+        declared = ["q"] if size else names
         lines = [
-            f"chan q[{self._count}] = [{random.randint(1, 2)}] of {{ {kinds} }};",
+            *(f"chan {name}{size} = [{random.randint(1, 2)}] of {{ {kinds} }};" for name in declared),
             "byte shared;",
             "proctype node(chan a, b; byte me) { byte x, y;",
             *(self._location(at) for at in range(_LABELS)),
@@ -34,7 +40,7 @@ class Ring:
         a, b = at, (at + 1) % self._count
         if self._random.random() < 0.2:
             a, b = (self._random.randrange(self._count) for _ in range(2))
-        return f"run node(q[{a}], q[{b}], {at + 1})"
+        return f"run node({self._queues[a]}, {self._queues[b]}, {at + 1})"
 
     def _location(self, at: int) -> str:
         options = [self._option(at) for _ in range(self._random.choice((1, 1, 2, 3)))]
@@ -45,8 +51,10 @@ class Ring:
     def _option(self, at: int) -> str:
         target = at + 1 if self._random.random() < 0.75 else self._random.randrange(_LABELS + 1)
         steps = [self._first(), *(self._more() for _ in range(self._random.choice((0, 0, 1, 2))))]
+        if is_relay := self._random.random() < 0.2:
+            steps = self._relay()
         body = "; ".join(steps)
-        if self._random.random() < 0.25:
+        if is_relay or self._random.random() < 0.25:
             body = f"atomic {{ {body} }}"
         elif self._random.random() < 0.1 and len(steps) == 1:
             body = f"d_step {{ {body}; y = 0 }}"
@@ -67,6 +75,21 @@ class Ring:
         if self._random.random() < 0.3:
             return f"({self._random.choice(tests)})"
         return self._channel() if self._random.random() < 0.7 else self._local()
+
+    def _relay(self) -> list[str]:
+        """Returns steps that receive and send behind one test, or one of these alone."""
+        random = self._random
+        rest = ", x" * (self._width - 1)
+        tests = random.sample(
+            ["nempty(b)", "nfull(a)", "x < 2", "len(a) < 2", "nfull(b)", "nempty(a)"], random.randint(1, 3)
+        )
+        steps = [
+            f"b?x{rest}",
+            random.choice(("x = (x + 1) % 3", "shared = x", "b = a", "y = x")),
+            f"a!x{rest}",
+            self._more(),
+        ]
+        return [f"({' && '.join(tests)})", *(each for each in steps if random.random() < 0.75)]
 
     def _more(self) -> str:
         return self._channel() if self._random.random() < 0.35 else self._local()

@@ -416,10 +416,7 @@ MUTANTS = [
         "reduction/boxes.py",
         # Values that are no longer known; guards that fail.
         ("if each.assumed & changed]", "if False]"),
-        (
-            "any(each.unless_false[leaf] >> packed(kind, value) & 1 for value in values)",
-            "any(each.demands.get(leaf, -1) >> packed(kind, value) & 1 for value in values)",
-        ),
+        ("permitted = each.unless_false[leaf]", "permitted = each.demands.get(leaf, -1)"),
     ),
     *_of(
         "reduction/instances.py",

@@ -90,9 +90,26 @@ REDUCTION = {
     ),
     "lang/promela/rules.py": (
         # Messages that are sorted; channels whose length is sent.
-        ("if not is_plain or any(", "if any("),
+        ("if is_plain and not any(", "if not any("),
         ("any(isinstance(each, asks) for each in syntax.walk(step.action))", "not step.action"),
-        ("step.rivals or channel.storage in build.variables_in(others)", "step.rivals"),
+    ),
+    "lang/promela/holding.py": (
+        # Channels in messages, parameters, and numbers that are computed or wrap around.
+        ("self._sent[channel, number] |= self._values(each, process)", "self._sent[channel, number] |= 0"),
+        ("self._held[parameter] |= value", "self._held[parameter] |= 0"),
+        ("        return self._any\n\n    def _referred", "        return _TRUTH\n\n    def _referred"),
+        ("return 1 << node.value % _NUMBERS", "return 1 << node.value"),
+    ),
+    "lang/promela/preconditions.py": (
+        # A test of what an earlier step writes.
+        ("any(_may_overlap(each.place, target) for target in written)", "not written"),
+        ("step is None or there is None or step == there", "step == there"),
+    ),
+    "reduction/queues.py": (
+        # Tests and statements that look at more than an end of a queue.
+        ("if looks & ~oldest or (looks and end.appends):", "if looks < 0:"),
+        ("is_true = all(tracer", "is_true = any(tracer"),
+        ("return None if (others.reads | others.writes) & leaves else", "return None if not leaves else"),
     ),
     "check/reducing.py": (("if subject is not None and _has_next(subject.formula):", "if subject is None:"),),
     "check/kept.py": (("if options.reduce is not Reduce.OFF:", "if False:"),),

@@ -111,6 +111,27 @@ _TRAPS = {
         proctype B() { byte x; q[1]!5; q[1]?x; assert(x == 5); q[1]?x }
         init { atomic { run A(q[0]); run B() } }
     """,
+    "a test for room that a receive makes false": """
+        chan q = [3] of { byte };
+        active proctype B() { byte own; q!1; q!2; own = 1; q?_ }
+        active proctype A() { nfull(q) && len(q) == 2 -> assert(false) }
+    """,
+    "a test for messages beside a test for none": """
+        chan q = [2] of { byte }; byte seen;
+        active proctype A() { byte own; own = 1; q!1; own = 2; q!2 }
+        active proctype B() { nempty(q) && len(q) < 2 -> seen = 1; len(q) == 2 && seen == 1 -> assert(false) }
+    """,
+    "a queue that one step sends to and receives from": """
+        chan q[2] = [2] of { byte }; byte x;
+        proctype A(chan in, out) { atomic { nempty(in) && nfull(out) -> in?x; out!x + 1 } }
+        proctype B(chan c) { byte own; c!1; own = 1; c!5; own = 2; c?x; assert(x != 5) }
+        init { atomic { run B(q[0]); run A(q[0], q[0]) } }
+    """,
+    "room that is tested behind a send": """
+        chan q = [2] of { byte }; byte none;
+        active proctype B() { byte own; q!7; own = 1; q?_ }
+        active proctype A() { atomic { nfull(q) -> q!1; none = full(q) }; assert(none == 0) }
+    """,
     "an index that becomes too large": """
         byte one[1]; byte x;
         active proctype A() { x = 1; x = 0 }
@@ -129,6 +150,26 @@ _TRAPS = {
 def test_orders_that_matter_are_kept(trap: str) -> None:
     full, _ = both(_TRAPS[trap], deadlock="off")
     assert full.violations
+
+
+_RELAY = """
+chan q[3] = [2] of {{ byte }};
+byte wrong;
+proctype relay(chan in, out) {{
+  byte x;
+end: do :: atomic {{ {test} -> in?x; x = x + 1; out!x }} od
+}}
+proctype source(chan out) {{ byte n; do :: n < 2 -> out!n; n++ :: n == 2 -> break od }}
+proctype sink(chan in) {{ byte y, n; do :: n < 2 -> in?y; assert(y != n + {wrong}); n++ :: n == 2 -> break od }}
+init {{ atomic {{ run source(q[0]); run relay(q[0], q[1]); run relay(q[1], q[2]); run sink(q[2]) }} }}
+"""
+
+
+@pytest.mark.parametrize("test", ["nempty(in) && nfull(out)", "x < 9 && nfull(out) && nempty(in)"])
+def test_steps_that_receive_and_send_use_both_queues_at_one_end(test: str) -> None:
+    full, reduced = both(_RELAY.format(test=test, wrong=0))
+    assert full.states and reduced.states and reduced.states * 2 < full.states
+    both(_RELAY.format(test=test, wrong=2))
 
 
 def test_a_value_that_a_later_step_forgets_is_not_known() -> None:

@@ -267,7 +267,8 @@ class TransitionLowering(DeclarationLowering):
             test = build.binary(BinaryOperator.GREATER, count, build.number(0, span), span, BOOLEAN)
             body = self._take(move, channel, count, span)
         name = f"{_label(move)}, {channel.name}{'!' if move.is_send else '?'}"
-        return replace(self._rule(name, (move,), [test], [*body, *move.step()]), ends=_ends(move, channel))
+        rule = self._rule(name, (move,), [test], [*body, *move.step()])
+        return replace(rule, ends=_ends(move, channel, range(len(body))))
 
     def _note_order(self, move: Move) -> None:
         """Notes the order of effects, if it makes a difference: DiVinE 2 runs them first."""
@@ -319,13 +320,13 @@ class TransitionLowering(DeclarationLowering):
         return Assign(span=span, target=build.place(channel.count, span), value=value)
 
 
-def _ends(move: Move, channel: Channel) -> tuple[QueueEnd, ...]:
-    """Returns the end of the buffer that a transition uses, if it uses the channel in no other way."""
-    queue = tuple(each for each in (channel.count, channel.buffer) if each is not None)
-    others = (*move.guards, *move.effects, *move.values, *move.targets)
-    if build.variables_in(others) & set(queue):
+def _ends(move: Move, channel: Channel, statements: range) -> tuple[QueueEnd, ...]:
+    """Returns the end of the buffer that a transition uses, if its values and targets are not in the buffer."""
+    assert channel.count is not None
+    places = [build.place(each, move.tree.span) for each in (channel.count, channel.buffer) if each is not None]
+    if build.variables_in((*move.values, *move.targets)) & {each.variable for each in places}:
         return ()
-    return (QueueEnd(tuple(build.place(each, move.tree.span) for each in queue), move.is_send),)
+    return (QueueEnd(places[0], places[1] if len(places) > 1 else None, move.is_send, statements),)
 
 
 def _item(channel: Channel, position: Expression, number: int, span: Span) -> Place:

@@ -25,9 +25,11 @@ from outcrop.lang import build
 from outcrop.lang.frames import FrameBuilder
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.atomic import Ending, Taken, Way, WayLowering
+from outcrop.lang.promela.channels import Use
 from outcrop.lang.promela.control import Location, Step
 from outcrop.lang.promela.expressions import has_timeout
 from outcrop.lang.promela.places import proctype_title, reached
+from outcrop.lang.promela.preconditions import is_precondition
 from outcrop.lang.promela.scope import Self
 from outcrop.lang.promela.words import in_d_step, statement_words
 from outcrop.source import Span
@@ -36,6 +38,8 @@ from outcrop.source import Span
 _LONGEST_TEXT = 60
 #: Choices of processes that get a rule each.
 _MOST_CHOICES = 8
+#: Tests of a channel that a send, or a receive, leaves as they are where they are true: whether sends do.
+_TESTED_ENDS = {"nfull": True, "nempty": False}
 #: Turns of a loop inside an atomic sequence.
 _MOST_TURNS = 1_000_000
 
@@ -104,26 +108,24 @@ class RuleLowering(WayLowering):
         guards.append(self.is_at(first, [way.taken[0].step.source.number + 1], span))
         guards += self._allowed(first, span)
         handed: list[Handed] = []
-        own = 0, 0  # guards before those of the first step, and statements up to its last one
+        ends: list[QueueEnd] = []
         for number, taken in enumerate(way.taken):
             tests = self._take(taken, actors, body, is_last=number == len(way.taken) - 1)
             if number == 0:
-                own = len(guards), len(body) + len(tests[1])
                 if self._is_never(first, tests[0]):
                     return None
                 guards += tests[0]
             else:
                 self.process = actors[taken.actor]
-                whole = build.conjunction([*self.allowed(), *tests[0]])
-                if whole is not None:
-                    if getattr(whole, "value", None) == 0:
-                        return None
-                    body.append(Assume(span=taken.step.span, condition=whole, message="it goes on so", is_guard=True))
+                late = [*self.allowed(), *tests[0]]
+                if not self._demand(late, "it goes on so", taken.step.span, actors, guards, body):
+                    return None
             if taken.met is not None and taken.other is not None and taken.channel is not None:
                 handed.append(Handed(len(body), taken.actor, taken.other, self._sent, taken.channel.types))
+            ends += self._ends(taken, actors[taken.actor], range(len(body), len(body) + len(tests[1])))
             body += tests[1]
             self.is_timeout = False  # the second step of a sequence does not wait for the others to stop
-        if not self._finish(way, actors, body):
+        if not self._finish(way, actors, guards, body):
             return None
         guard = build.conjunction(guards)
         if guard is not None and getattr(guard, "value", None) == 0:
@@ -133,8 +135,7 @@ class RuleLowering(WayLowering):
         frame = self.frame.finish()
         lines = tuple(line for taken in way.taken for line in self._lines(taken, actors))
         named = _name(way, names)
-        ends = self._ends(way.taken[0], first, (*guards[: own[0]], *body[own[1] :]))
-        rule = Rule(named, parameters, frame, span, guard, tuple(body), priority, names, ends, lines)
+        rule = Rule(named, parameters, frame, span, guard, tuple(body), priority, names, tuple(ends), lines)
         executed = tuple(_executed(taken, actors) for taken in way.taken)
         return replace(rule, executed=executed, handed=tuple(handed), reaches=frozenset(reached(way, self.proctypes)))
 
@@ -223,28 +224,56 @@ class RuleLowering(WayLowering):
             effects.append(self.enter(me, step.target, step.span))
         return tests, effects
 
-    def _ends(self, taken: Taken, process: Self, others: tuple[Expression | Statement, ...]) -> tuple[QueueEnd, ...]:
-        """Returns the end of a channel that the first step of a way uses, if ``others``, which is all else that the way
-        tests and does, uses neither."""
+    def _ends(self, taken: Taken, process: Self, statements: range) -> Iterator[QueueEnd]:
+        """Yields the end of the channel that a step uses, if its statements ask for the channel in no other way, and
+        those that it tests."""
         step, channel = taken.step, taken.channel
-        if channel is None or channel.storage is None or step.rivals or channel.storage in build.variables_in(others):
-            return ()
-        assert isinstance(step.action, syntax.Send | syntax.Receive)
-        is_plain = not (step.action.is_sorted if isinstance(step.action, syntax.Send) else step.action.is_random)
-        asks = (syntax.ChannelTest, syntax.Poll, syntax.Enabled)
-        if not is_plain or any(isinstance(each, asks) for each in syntax.walk(step.action)):
-            return ()
         self.process = process
-        use = next(each for each in self.uses(step.action.channel, None) if each.channel is channel)
-        return (QueueEnd((self.queue(use, step.span),), isinstance(step.action, syntax.Send)),)
+        if isinstance(step.action, syntax.Test):
+            tests = (each for each in syntax.walk(step.action.condition) if isinstance(each, syntax.ChannelTest))
+            for each in tests:
+                for use in self.uses(each.channel, None) if each.word in _TESTED_ENDS else ():
+                    yield from self._end(use, _TESTED_ENDS[each.word], range(0), step.span)
+        elif channel is not None:
+            assert isinstance(step.action, syntax.Send | syntax.Receive)
+            is_plain = not (step.action.is_sorted if isinstance(step.action, syntax.Send) else step.action.is_random)
+            asks = (syntax.ChannelTest, syntax.Poll, syntax.Enabled)
+            if is_plain and not any(isinstance(each, asks) for each in syntax.walk(step.action)):
+                use = next(each for each in self.uses(step.action.channel, None) if each.channel is channel)
+                yield from self._end(use, isinstance(step.action, syntax.Send), statements, step.span)
+
+    def _end(self, use: Use, appends: bool, statements: range, span: Span) -> Iterator[QueueEnd]:
+        if use.channel.storage is not None:
+            yield QueueEnd(self.length_place(use, span), self.messages_place(use, span), appends, statements)
 
     def _loop(self, steps: tuple[Step, ...]) -> Statement:
         body = tuple(statement for step in steps for statement in self.effects(step, None))
         condition = build.conjunction(self.tests(steps[0], None)) or build.truth(True, steps[0].span)
         return While(span=steps[0].span, condition=condition, body=body, limit=_MOST_TURNS)
 
-    def _finish(self, way: Way, actors: list[Self], body: list[Statement]) -> bool:
-        """Adds the end of a way to a body. Returns whether there is such a way at all."""
+    def _demand(
+        self,
+        tests: list[Expression],
+        message: str,
+        span: Span,
+        actors: list[Self],
+        guards: list[Expression],
+        body: list[Statement],
+    ) -> bool:
+        """Adds tests that are made behind a body: to the guard as far as the body leaves their values as they are, and
+        otherwise as an assumption. Returns whether they may be true."""
+        if any(getattr(each, "value", None) == 0 for each in tests):
+            return False
+        given = [each.local for each in actors]
+        while tests and is_precondition(tests[0], body, given):
+            guards.append(tests.pop(0))
+        whole = build.conjunction(tests)
+        if whole is not None:
+            body.append(Assume(span=span, condition=whole, message=message, is_guard=True))
+        return True
+
+    def _finish(self, way: Way, actors: list[Self], guards: list[Expression], body: list[Statement]) -> bool:
+        """Adds the end of a way to a guard and a body. Returns whether there is such a way at all."""
         assert way.at is not None
         last = actors[way.actor]
         span = way.taken[-1].step.span
@@ -256,9 +285,8 @@ class RuleLowering(WayLowering):
         if way.ending is Ending.BLOCKED:
             assert goes_on is not None
             blocked = build.negation(goes_on, span)
-            if getattr(blocked, "value", None) == 0:
+            if not self._demand([blocked], "it blocks", span, actors, guards, body):
                 return False
-            body.append(Assume(span=span, condition=blocked, message="it blocks", is_guard=True))
         if self.last is not None:
             body.append(Assign(span=span, target=build.place(self.last, span), value=last.pid))
         if self.passed is not None:
