@@ -97,13 +97,11 @@ class ChannelLowering(ExpressionLowering):
         if isinstance(symbol, ChannelSymbol):
             index = self.channel_index(symbol, node)
             return [Use(symbol, None, self.offset_of(symbol, index, self.process, node.span))]
-        if symbol is None:
-            return []
         if isinstance(symbol, VariableSymbol) and not symbol.is_channel:
             note = ("it is declared here", symbol.span)
             self.report.error(f"'{node.name.text}' is not a channel", node.span, "name a variable of type 'chan'", note)
             return []
-        place = self.target(node)
+        place = None if symbol is None else self.target(node)
         if place is None or not isinstance(symbol, VariableSymbol):
             return []
         number = build.load(place)
