@@ -87,14 +87,24 @@ def _value(numbers: Sequence[float], term: Term) -> float:
 def improved(parameters: list[int], sums: Sequence[Sum]) -> list[int]:
     """Returns parameters with which more of some sums are positive, and all that are so already. ``sums`` are in order
     of their importance."""
-    kept = [each for each in sums if each.value(parameters) > 0]
+    kept: list[Sum] = []
     readers: dict[int, list[Sum]] = {}
-    for each in kept:
+
+    def keep(each: Sum) -> None:
+        kept.append(each)
         _note(each, readers)
+
+    rest = []
+    for each in sums:
+        if each.value(parameters) > 0:
+            keep(each)
+        elif each.size:
+            rest.append(each)
     best, numbers = parameters, [float(each) for each in parameters]
     work = _MOST_WORK
-    for each in sums:
-        if not each.size or each.value(best) > 0:
+    for each in rest:
+        if each.value(best) > 0:  # since another one was made positive
+            keep(each)
             continue
         trial, spent = _relaxed(list(numbers), each, readers)
         work -= spent
@@ -103,8 +113,7 @@ def improved(parameters: list[int], sums: Sequence[Sum]) -> list[int]:
         rounded = [round(number * _SCALE) for number in trial]
         if all(one.value(rounded) > 0 for one in (each, *kept)):
             best, numbers = rounded, trial
-            kept.append(each)
-            _note(each, readers)
+            keep(each)
     return best
 
 
@@ -128,10 +137,12 @@ def _relaxed(numbers: list[float], first: Sum, readers: dict[int, list[Sum]]) ->
             continue
         moves += 1
         moved = _move(numbers, each, lacking)
+        if not moved:
+            break  # it is what it is
         key = (each.number, *moved) if each.choices else each.number
         others = followers.get(key)
         if others is None:
-            found = [first, *(reader for at in moved for reader in readers.get(at, ()))] if moved else []
+            found = [first, *(reader for at in moved for reader in readers.get(at, ()))]
             others = followers[key] = list({other.number: other for other in found}.values())
         for other in others:
             if other.number not in queued:
@@ -141,7 +152,8 @@ def _relaxed(numbers: list[float], first: Sum, readers: dict[int, list[Sum]]) ->
 
 
 def _move(numbers: list[float], whole: Sum, lacking: float) -> dict[int, int]:
-    """Moves numbers so that a sum grows by what it lacks, and nearly as much again. Returns what was moved."""
+    """Moves numbers so that a sum grows by what it lacks, and nearly as much again. Returns what was moved, which is
+    nothing if the sum does not depend on any number."""
     slope = dict(whole.slope) if whole.choices else whole.slope
     for each in whole.choices:
         if each.is_certain or _value(numbers, each) < 0:
@@ -149,8 +161,9 @@ def _move(numbers: list[float], whole: Sum, lacking: float) -> dict[int, int]:
             slope[at] = slope.get(at, 0) + factor
             at, factor = max(each.before, key=lambda one: numbers[one[0]] * one[1])
             slope[at] = slope.get(at, 0) - factor
+    slope = {at: factor for at, factor in slope.items() if factor}
     length = sum([factor * factor for factor in slope.values()])
     step = _STEP * lacking
-    for at, factor in slope.items() if length else ():
+    for at, factor in slope.items():
         numbers[at] += step * factor / length
     return slope
