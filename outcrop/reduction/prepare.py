@@ -25,6 +25,8 @@ MOST_INSTANCES = 2_000
 _FEWEST_STEPS, _MOST_STEPS, _WALK, _MOST_GUARDS = 20, 300, 60, 40_000
 #: Reduction pays if at least one state of this many on these walks is reduced.
 _LEAST_SHARE = 25
+#: Work for the ranks of the widest box if there is a narrower one, which has nearly all states: a share of the most.
+_EFFORT_FOR_FEW = 0.02
 #: Variables that are named when a model does not reduce.
 _MOST_BLAMED = 3
 
@@ -99,17 +101,20 @@ def _reduction(system: System, interpreter: Interpreter) -> Reduction:
     narrower = narrower_box(system, widest, interpreter)
     boxes = [widest] if narrower is None else [narrower, widest]
     relations = [Relations(system, each, groups) for each in boxes]
-    phases = tuple(_phase(each, each.box is not widest) for each in relations)
+    efforts = [1.0] if narrower is None else [1.0, _EFFORT_FOR_FEW]
+    phases = tuple(
+        _phase(each, each.box is not widest, effort) for each, effort in zip(relations, efforts, strict=True)
+    )
     return Reduction(phases, _blamed(relations[-1], phases[-1].dependents))
 
 
-def _phase(relations: Relations, is_tested: bool) -> Phase:
+def _phase(relations: Relations, is_tested: bool, effort: float) -> Phase:
     system, box = relations.system, relations.box
     is_strict = system.product is not None
     visible = relations.writers_of(_seen(system)) if is_strict else 0
     relations.add_enabling()
     dependents = tuple(map(relations.dependents, relations.instances))
-    starts = ascending(relations, dependents) & ~visible
+    starts = ascending(relations, dependents, effort) & ~visible
     tests = box.tests(system) if is_tested else {}
     return Phase(tuple(tests.items()), tuple(relations.instances), dependents, starts, relations.later, is_strict)
 

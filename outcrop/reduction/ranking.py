@@ -69,9 +69,9 @@ class _Class:
         return side
 
 
-def ascending(relations: Relations, dependents: Sequence[int]) -> int:
+def ascending(relations: Relations, dependents: Sequence[int], effort: float = 1.0) -> int:
     """Returns the instances that surely lead to a state of higher rank. ``dependents``: for each instance, those that
-    do not accord with it."""
+    do not accord with it. ``effort``: the work to spend on finding more of them, as a share of the most."""
     instances = [each for each in relations.instances if relations.box.live >> each.number & 1]
     counts = {each.number: dependents[each.number].bit_count() for each in instances}
     classes = _classes(relations.system, relations.box, instances)
@@ -92,7 +92,7 @@ def ascending(relations: Relations, dependents: Sequence[int]) -> int:
             numbers = _numbers(steps, each.size)
             gains.append((each, numbers, _gains([0] * each.first + numbers, terms)))
     _choose(gains, parameters)
-    parameters = improved(parameters, sorted(sums.values(), key=lambda one: (counts[one.number], one.number)))
+    parameters = improved(parameters, sorted(sums.values(), key=lambda one: (counts[one.number], one.number)), effort)
     return sum(1 << number for number, one in sums.items() if one.value(parameters) > 0)
 
 

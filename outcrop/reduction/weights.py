@@ -84,9 +84,9 @@ def _value(numbers: Sequence[float], term: Term) -> float:
     return gain if term.is_certain or gain < 0 else 0
 
 
-def improved(parameters: list[int], sums: Sequence[Sum]) -> list[int]:
+def improved(parameters: list[int], sums: Sequence[Sum], effort: float) -> list[int]:
     """Returns parameters with which more of some sums are positive, and all that are so already. ``sums`` are in order
-    of their importance."""
+    of their importance. ``effort``: the work to spend, as a share of the most."""
     kept: list[Sum] = []
     readers: dict[int, list[Sum]] = {}
 
@@ -101,7 +101,7 @@ def improved(parameters: list[int], sums: Sequence[Sum]) -> list[int]:
         elif each.size:
             rest.append(each)
     best, numbers = parameters, [float(each) for each in parameters]
-    work = _MOST_WORK
+    work = effort * _MOST_WORK
     for each in rest:
         if each.value(best) > 0:  # since another one was made positive
             keep(each)

@@ -424,7 +424,7 @@ MUTANTS = [
     ),
     *_of(
         "reduction/prepare.py",
-        ("ascending(relations, dependents) & ~visible", "ascending(relations, dependents)"),
+        ("ascending(relations, dependents, effort) & ~visible", "ascending(relations, dependents, effort)"),
     ),
     *_of(
         "reduction/interpreted.py",
