@@ -143,6 +143,10 @@ def test_sizes_that_variables_give_are_warned_of(text: str, message: str) -> Non
         ("byte n; chan c = [n] of { byte };", "the capacity of a channel must be a constant, and 'n' is a variable"),
         ("proctype Q(byte k) { byte a[k + 1] }", "the number of elements must be a constant, and 'k' is a variable"),
         ("proctype Q(byte k[2]) { skip }", "parameter 'k' holds an array"),
+        (
+            "chan r = [0] of { byte }; active proctype S() { r!1 } active proctype R() { byte x; r?x,x }",
+            "channel 'r' carries 1 values, not 2",
+        ),
         ("typedef T { byte a[2] } proctype Q(T t) { skip }", "parameter 't' holds an array"),
         ("typedef T { byte a; bit b } proctype Q(T t) { run Q(1) }", "proctype 'Q' has 2 parameters, not 1"),
     ],

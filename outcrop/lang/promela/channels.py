@@ -161,7 +161,7 @@ class ChannelLowering(ExpressionLowering):
     def channel_test(self, node: syntax.ChannelTest) -> Expression:
         def test(use: Use) -> Expression:
             length, span = self.length(use, node.span), node.span
-            limit = build.number(use.channel.capacity, span)
+            limit = build.number(max(use.channel.capacity, 1), span)  # a rendezvous channel is never full, as in SPIN
             zero = build.number(0, span)
             match node.word:
                 case "len":

@@ -185,7 +185,8 @@ class MoveLowering(DeterministicLowering):
         assert isinstance(node, syntax.Send | syntax.Receive)
         me, frame = self.process, self.frame
         self.process = self.self_of(proctype, build.number(proctype.pids.start, step.span), step.span)
-        found = any(each.channel is use.channel for each in self.uses(node.channel, len(node.arguments)))
+        found = len(node.arguments) <= len(use.channel.types)  # else an error, reported at that step
+        found = found and any(each.channel is use.channel for each in self.uses(node.channel, len(node.arguments)))
         self.process, self.frame = me, frame
         return found
 

@@ -2,7 +2,7 @@
 
 Active proctypes and ``init`` have theirs from the start, in the order of the text. Others come with ``run``: each
 takes the next number, and a number becomes free again when the youngest process ends. Most models start all their
-processes in ``init``, so its text is followed as long as only one thing can happen.
+processes in ``init``, or in another single process, so its text is followed as long as only one thing can happen.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.control import Graph, Location, Step
 
-#: Steps of ``init`` that are followed.
+#: Steps of one process that are followed.
 _MOST_STEPS = 20_000
 
 
@@ -46,29 +46,78 @@ def count_processes(
     census.most = at
     if not starters:
         return census
-    exact: list[str] | None = None
-    if starters == ["init"] and "init" in census.active:
-        exact = _followed(graphs["init"][1], constants)
-    if exact is not None:
-        init = census.active["init"].start
-        younger = [name for name, pids in census.active.items() if pids.start > init]
-        keeps = _keeps_numbers(graphs, [*younger, *exact[:-1]], bool(younger))
-        for number, name in enumerate(exact):
-            low = at + number if keeps else init + 1
-            before = census.pids.get(name, range(low, low))
-            census.pids[name] = range(min(before.start, low), max(before.stop, at + number + 1))
-        census.most = at + len(exact)
+    root = _root(runs, census.active)
+    started = _Started() if root is None else _followed(graphs[root][1], constants)
+    if root is not None and started.is_all and starters == [root]:
+        first = census.active[root].start
+        younger = [name for name, pids in census.active.items() if pids.start > first]
+        keeps = not any(can_end(graphs[name][1]) for name in younger)
+        keeps = keeps and (
+            started.numbered == len(started.names) or not any(can_end(graphs[name][1]) for name in started.names[:-1])
+        )
+        for number, name in enumerate(started.names):
+            low = at + number if keeps else first + 1
+            _add(census.pids, name, range(low, at + number + 1))
+        census.most = at + len(started.names)
         return census
     most = _bound(graphs, runs, census.active, limit - at)
     census.is_guessed = most is None
-    total = at + (limit - at if most is None else most)
-    # A process only has older ones below it, so the first that it starts can take the number after its own.
-    least = min((pids.start for name, pids in census.active.items() if runs[name]), default=at) + 1
-    for name in sorted({each.proctype.text for found in runs.values() for each in found}):
-        before = census.pids.get(name, range(total, total))
-        census.pids[name] = range(min(before.start, least), total)
-    census.most = total
+    census.most = at + (limit - at if most is None else most)
+    _guess(census, graphs, runs, root, started)
     return census
+
+
+@dataclass(frozen=True)
+class _Started:
+    """Proctypes that a process starts, in order. ``is_all``: it starts no others. ``numbered``: how many of them, from
+    the first on, it starts before any process that it has started can end; ``here``: where it is then."""
+
+    names: list[str] = field(default_factory=list)
+    is_all: bool = False
+    numbered: int = 0
+    here: Location | None = None
+
+
+def _root(runs: dict[str, list[syntax.Run]], active: dict[str, range]) -> str | None:
+    """Returns the proctype, with one process, whose process is the first to start others."""
+    roots = [name for name in active if runs[name]]
+    started = {each.proctype.text for found in runs.values() for each in found}
+    return roots[0] if len(roots) == 1 and len(active[roots[0]]) == 1 and roots[0] not in started else None
+
+
+def _add(pids: dict[str, range], name: str, more: range) -> None:
+    before = pids.get(name, more)
+    pids[name] = range(min(before.start, more.start), max(before.stop, more.stop))
+
+
+def _guess(
+    census: Census,
+    graphs: dict[str, tuple[syntax.Proctype, Graph]],
+    runs: dict[str, list[syntax.Run]],
+    root: str | None,
+    first: _Started,
+) -> None:
+    """Adds the numbers that processes may have. A process has only older ones below it, so what it starts has a number
+    above its own. ``first``: what the root starts."""
+    at = sum(map(len, census.active.values()))
+    rest = {name: [each.proctype.text for each in found] for name, found in runs.items()}
+    if root is not None:
+        begin = census.active[root].start
+        if not any(can_end(graphs[name][1]) for name, pids in census.active.items() if pids.start > begin):
+            for number, name in enumerate(first.names[: first.numbered]):
+                _add(census.pids, name, range(at + number, at + number + 1))
+            if first.here is not None:
+                rest[root] = [each.proctype.text for each in _runs_after(first.here)]
+    changes = True
+    while changes:
+        before = dict(census.pids)
+        for name in [each for each in before if rest.get(each)]:
+            for started in rest[name]:
+                _add(census.pids, started, range(census.pids[name].start + 1, census.most))
+        changes = census.pids != before
+    for found in rest.values():  # by processes that nothing starts
+        for started in found:
+            census.pids.setdefault(started, range(at + 1, census.most))
 
 
 def _run_of(step: Step) -> syntax.Run | None:
@@ -117,15 +166,6 @@ def _has_run_in_loop(graph: Graph) -> bool:
     return False
 
 
-def _keeps_numbers(graphs: dict[str, tuple[syntax.Proctype, Graph]], others: list[str], some_are_active: bool) -> bool:
-    """Returns whether no process that ``init`` does not wait for can end before the last one is started."""
-    init = graphs["init"][1]
-    regions = {step.region for each in init.locations for step in each.steps if _run_of(step) is not None}
-    if len(regions) == 1 and None not in regions and not some_are_active:
-        return True
-    return not any(can_end(graphs[name][1]) for name in others)
-
-
 def can_end(graph: Graph) -> bool:
     """Returns whether a way leads to the end of a proctype."""
     pending, seen = [graph.start], {graph.start}
@@ -138,11 +178,11 @@ def can_end(graph: Graph) -> bool:
     return graph.end in seen
 
 
-# --- Following init ------------------------------------------------------------------------------------------------
+# --- Following a process -------------------------------------------------------------------------------------------
 
 
-def _followed(graph: Graph, constants: dict[str, int]) -> list[str] | None:
-    """Returns the proctypes that ``init`` starts, in order; None where its text does not tell."""
+def _followed(graph: Graph, constants: dict[str, int]) -> _Started:
+    """Returns the proctypes that a process starts, as far as its text tells."""
     values: dict[str, int] = {}
     for declaration, is_first in graph.declarations:
         for each in declaration.declarators:
@@ -150,22 +190,30 @@ def _followed(graph: Graph, constants: dict[str, int]) -> list[str] | None:
                 try:
                     values[each.name.text] = _value(each.initial, values, constants)
                 except Unknown:
-                    return None
+                    return _Started()
             elif each.initial is None:
                 values[each.name.text] = 0
     started: list[str] = []
+    numbered, after = 0, graph.start
+    region: int | None = None  # of all steps since the first run, if none of them can let others move
     here = graph.start
     own = set(values)
     for _ in range(_MOST_STEPS):
         if here.is_end or not _runs_after(here):
-            return started
+            return _Started(started, is_all=True, numbered=numbered, here=after)
         try:
             step = _only_step(here, values, constants)
         except Unknown:
-            return None
+            break
         run = _run_of(step)
+        if started and (step.region != region or _may_wait(step, values, constants)):
+            region = None
         if run is not None:
+            if not started:
+                region = step.region
             started.append(run.proctype.text)
+            if len(started) == 1 or region is not None:
+                numbered, after = numbered + 1, step.target
         match step.action:
             case syntax.Assignment(target=target) if target.name.text in own and target.next is None:
                 try:
@@ -173,28 +221,45 @@ def _followed(graph: Graph, constants: dict[str, int]) -> list[str] | None:
                 except Unknown:  # its value matters only if a later choice asks for it
                     values.pop(target.name.text, None)
             case syntax.Receive():
-                return None
+                break
             case syntax.Block():
                 if step.graph is not None and runs_of(step.graph):
-                    return None
+                    break
         here = step.target
-    return None
+    return _Started(started, is_all=False, numbered=numbered, here=after)
 
 
-def _runs_after(here: Location) -> bool:
+def _may_wait(step: Step, values: dict[str, int], constants: dict[str, int]) -> bool:
+    """Returns whether a step may have to wait for other processes."""
+    match step.action:
+        case syntax.Test(condition=syntax.Run()):
+            return False
+        case syntax.Test(condition=condition):
+            try:
+                return not _value(condition, values, constants)
+            except Unknown:
+                return True
+    return isinstance(step.action, syntax.Send | syntax.Receive | syntax.Block)
+
+
+def _runs_after(here: Location) -> list[syntax.Run]:
+    """Returns every ``run`` that can come after a place."""
     pending, seen = [here], {here}
+    found = []
     while pending:
         for step in pending.pop().steps:
-            if _run_of(step) is not None or (step.graph is not None and runs_of(step.graph)):
-                return True
+            if (run := _run_of(step)) is not None:
+                found.append(run)
+            elif step.graph is not None:
+                found += runs_of(step.graph)
             if step.target not in seen:
                 seen.add(step.target)
                 pending.append(step.target)
-    return False
+    return found
 
 
 def _only_step(here: Location, values: dict[str, int], constants: dict[str, int]) -> Step:
-    """Returns the step that is taken from a location, as far as the own variables of ``init`` decide that."""
+    """Returns the step that is taken from a location, as far as its own variables decide that."""
     if len(here.steps) == 1:
         return here.steps[0]
     possible = []
