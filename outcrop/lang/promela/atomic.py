@@ -104,19 +104,33 @@ class WayLowering(MoveLowering):
                 yield self._longer(way, Taken(way.actor, step, use.channel), step.target)
             elif isinstance(node, syntax.Send):
                 for meeting in self.meetings(step, use):
-                    yield self._meeting(way, step, use.channel, meeting)
+                    for other in _partners(way, meeting):
+                        yield self._meeting(way, step, use.channel, meeting, other)
         if self.never_holds_channel(node.channel):
             yield self._longer(way, Taken(way.actor, step, fails=True), step.target)
 
     def _longer(self, way: Way, taken: Taken, at: Location) -> Way:
         return replace(way, taken=(*way.taken, taken), at=at)
 
-    def _meeting(self, way: Way, step: Step, channel: ChannelSymbol, meeting: Meeting) -> Way:
+    def _meeting(self, way: Way, step: Step, channel: ChannelSymbol, meeting: Meeting, other: int) -> Way:
         """Returns a way with a rendezvous. The receiver goes on if its step is part of an atomic sequence."""
-        actors = (*way.actors, meeting.proctype)
-        other = len(actors) - 1
+        actors = way.actors if other < len(way.actors) else (*way.actors, meeting.proctype)
         taken = Taken(way.actor, step, channel, other, meeting.step)
         return replace(way, actors=actors, taken=(*way.taken, taken), actor=other, at=meeting.step.target)
+
+
+def _partners(way: Way, meeting: Meeting) -> Iterator[int]:
+    """Yields the processes of a way that wait for a meeting, and a further one if there are more of the proctype."""
+    places: dict[int, Location] = {}
+    for each in way.taken:
+        places[each.actor] = (each.loop[-1] if each.loop else each.step).target
+        if each.met is not None and each.other is not None:
+            places[each.other] = each.met.target
+    for number, proctype in enumerate(way.actors):
+        if number != way.actor and proctype is meeting.proctype and places.get(number) is meeting.step.source:
+            yield number
+    if way.actors.count(meeting.proctype) < len(meeting.proctype.pids):
+        yield len(way.actors)
 
 
 def _needs_more_processes(way: Way) -> bool:

@@ -40,13 +40,15 @@ class LifetimeLowering(EventLowering):
         span = node.span
         proctype = self.proctypes.get(node.proctype.text)
         assert self.process_count is not None
-        if proctype is None or proctype.variable is None:
+        if proctype is None:
             self.report.error(f"unknown proctype '{node.proctype.text}'", node.proctype.span)
             return []
         wanted = sum(each.type.leaf_count for each in proctype.parameters)
         if len(node.arguments) != wanted:
             self.report.error(f"proctype '{proctype.name}' has {wanted} parameters, not {len(node.arguments)}", span)
             return []
+        if proctype.variable is None:  # the text tells that it is never started
+            return [Error(span=span, message=f"no room for a process of proctype '{proctype.name}': {MORE_PROCESSES}")]
         place = build.place(self.process_count, span)
         pid = build.load(place)
         low, high = proctype.pids.start, proctype.pids.stop - 1

@@ -111,6 +111,7 @@ class RuleLowering(WayLowering):
         ends: list[QueueEnd] = []
         for number, taken in enumerate(way.taken):
             tests = self._take(taken, actors, body, is_last=number == len(way.taken) - 1)
+            tests[0].extend(self._others(taken, actors))
             if number == 0:
                 if self._is_never(first, tests[0]):
                     return None
@@ -223,6 +224,15 @@ class RuleLowering(WayLowering):
         if is_last or taken.met is not None:
             effects.append(self.enter(me, step.target, step.span))
         return tests, effects
+
+    def _others(self, taken: Taken, actors: list[Self]) -> Iterator[Expression]:
+        """Yields that a process that comes in with a rendezvous is none of those that the way has already."""
+        if taken.other is None or actors[taken.other].local is None:
+            return
+        new, span = actors[taken.other], taken.step.span
+        for each in actors[: taken.other]:
+            if each.proctype is new.proctype and each is not actors[taken.actor]:
+                yield build.binary(BinaryOperator.NOT_EQUAL, each.pid, new.pid, span, BOOLEAN)
 
     def _ends(self, taken: Taken, process: Self, statements: range) -> Iterator[QueueEnd]:
         """Yields the end of the channel that a step uses, if its statements ask for the channel in no other way, and
