@@ -3,15 +3,16 @@
 SPIN does not store the states inside an atomic sequence, unless the process blocks there and others go on. So a rule
 takes the first step, then one step after the other as long as the sequence lasts; what a later step needs is an
 assumption inside the rule, which abandons it where it is false. A sequence that blocks is a rule as well. Loops are
-unrolled. Where that would take too many rules, a rule ends inside the sequence: the process keeps its privilege in a
-variable of the state, ``atomic``, and goes on alone from there. SPIN does not count these states.
+unrolled; values that are known on the way leave out options that cannot be taken. Where that would take too many rules,
+a rule ends inside the sequence: the process keeps its privilege in a variable of the state, ``atomic``, and goes on
+alone from there. SPIN does not count these states.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from outcrop.lang import build
@@ -19,11 +20,14 @@ from outcrop.lang.promela import syntax
 from outcrop.lang.promela.control import Location, Step
 from outcrop.lang.promela.moves import Meeting, MoveLowering
 from outcrop.lang.promela.scope import ChannelSymbol, ProctypeSymbol
+from outcrop.lang.promela.values import Known, ValueLowering
 
 #: Ways through atomic sequences from one location, and turns of a loop on one of them. Past these numbers a rule ends
 #: at the next location of the sequence.
 _MOST_WAYS = 300
 _MOST_TURNS = 4
+#: Steps of a way, most of which are the only ones possible.
+_MOST_STEPS = 500
 
 
 class Ending(StrEnum):
@@ -46,6 +50,7 @@ class Taken:
     met: Step | None = None
     fails: bool = False
     loop: tuple[Step, ...] = ()  #: steps of a loop without choice, taken as often as it turns, in place of ``step``
+    is_only: bool = False  #: whether known values leave no other step
 
 
 @dataclass(frozen=True)
@@ -57,15 +62,18 @@ class Way:
     ending: Ending = Ending.FREE
     actor: int = 0  #: the process that moved last
     at: Location | None = None  #: where that is now
+    known: Known = field(default_factory=dict)  #: values of its variables, and of global ones
 
 
-class WayLowering(MoveLowering):
+class WayLowering(MoveLowering, ValueLowering):
     """Enumerates ways through the control graphs."""
 
     def ways_from(self, proctype: ProctypeSymbol, step: Step) -> list[Way]:
         """Returns all ways that begin with a step. A receive in a rendezvous begins none: its sender does."""
         finished: list[Way] = []
-        pending = list(self._taking(Way((proctype,), ()), step))
+        is_first = step.source is proctype.graph.start and not _may_return(step.source)
+        known = self.first_values(proctype) if is_first else {}
+        pending = list(self._taking(Way((proctype,), (), known=known), step))
         while pending:
             way = pending.pop(0)
             last = way.taken[-1]
@@ -76,24 +84,43 @@ class WayLowering(MoveLowering):
             if last.fails or not moved.stays_atomic:
                 finished.append(way)
                 continue
-            turns = sum((each.actor, each.step.source) == (way.actor, way.at) for each in way.taken)
-            if turns >= _MOST_TURNS or len(finished) + len(pending) > _MOST_WAYS:
+            turns = sum(
+                (each.actor, each.step.source) == (way.actor, way.at) and not each.is_only for each in way.taken
+            )
+            is_long = turns >= _MOST_TURNS or len(way.taken) >= _MOST_STEPS
+            if is_long or len(finished) + len(pending) > _MOST_WAYS:
                 finished.append(replace(way, ending=Ending.PRIVILEGED))
                 continue
+            possible, is_sure = self._possible(way, way.at)
             loop = () if last.loop else loop_without_choice(way.at)
-            if loop:  # one way turns it at least once, the others leave it out
+            if loop and loop[0] in possible:  # one way turns it at least once, the others leave it out
                 pending.append(self._longer(way, Taken(way.actor, loop[0], loop=loop), way.at))
-            finished.append(replace(way, ending=Ending.BLOCKED))
-            for following in way.at.steps:
+            if not is_sure:
+                finished.append(replace(way, ending=Ending.BLOCKED))
+            for following in possible:
                 if following not in (last.loop[:1] or loop[:1]):
-                    pending += self._taking(way, following)
+                    pending += self._taking(way, following, is_only=len(possible) == 1)
         return finished
 
-    def _taking(self, way: Way, step: Step) -> Iterator[Way]:
+    def _possible(self, way: Way, at: Location) -> tuple[list[Step], bool]:
+        """Returns the steps of a location that known values allow, and whether one of them can be taken for sure."""
+        proctype = way.actors[way.actor]
+        holds = [self.holds(each.action, way.known, proctype) for each in at.steps]
+        others = [held for held, each in zip(holds, at.steps, strict=True) if not isinstance(each.action, syntax.Else)]
+        possible = [
+            each
+            for held, each in zip(holds, at.steps, strict=True)
+            if held is not False and not (isinstance(each.action, syntax.Else) and True in others)
+        ]
+        has_else = len(others) < len(at.steps)
+        is_sure = True in others or (has_else and all(held is False for held in others))
+        return possible, is_sure and self.is_always_allowed(proctype)
+
+    def _taking(self, way: Way, step: Step, is_only: bool = False) -> Iterator[Way]:
         """Yields a way with another step of the process that moved last: one for each channel and partner."""
         node = step.action
         if not isinstance(node, syntax.Send | syntax.Receive):
-            yield self._longer(way, Taken(way.actor, step), step.target)
+            yield self._longer(way, Taken(way.actor, step, is_only=is_only), step.target)
             return
         proctype = way.actors[way.actor]
         self.process = self.self_of(proctype, build.number(proctype.pids.start, step.span), step.span)
@@ -101,7 +128,7 @@ class WayLowering(MoveLowering):
             if not self.count_arguments(node, use):
                 continue
             if use.channel.capacity:
-                yield self._longer(way, Taken(way.actor, step, use.channel), step.target)
+                yield self._longer(way, Taken(way.actor, step, use.channel, is_only=is_only), step.target)
             elif isinstance(node, syntax.Send):
                 for meeting in self.meetings(step, use):
                     for other in _partners(way, meeting):
@@ -110,13 +137,17 @@ class WayLowering(MoveLowering):
             yield self._longer(way, Taken(way.actor, step, fails=True), step.target)
 
     def _longer(self, way: Way, taken: Taken, at: Location) -> Way:
-        return replace(way, taken=(*way.taken, taken), at=at)
+        proctype = way.actors[way.actor]
+        known = self.after((taken.step,), way.known, proctype)
+        if taken.loop:
+            known = self.after_loop(taken.loop, way.known, proctype)
+        return replace(way, taken=(*way.taken, taken), at=at, known=known)
 
     def _meeting(self, way: Way, step: Step, channel: ChannelSymbol, meeting: Meeting, other: int) -> Way:
         """Returns a way with a rendezvous. The receiver goes on if its step is part of an atomic sequence."""
         actors = way.actors if other < len(way.actors) else (*way.actors, meeting.proctype)
         taken = Taken(way.actor, step, channel, other, meeting.step)
-        return replace(way, actors=actors, taken=(*way.taken, taken), actor=other, at=meeting.step.target)
+        return replace(way, actors=actors, taken=(*way.taken, taken), actor=other, at=meeting.step.target, known={})
 
 
 def _partners(way: Way, meeting: Meeting) -> Iterator[int]:

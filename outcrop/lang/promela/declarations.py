@@ -218,7 +218,8 @@ class DeclarationLowering(StructureLowering):
         least = sum(active.values())
         limit = given or least + _MORE_PROCESSES
         graphs = {name: (each.tree, each.graph) for name, each in self.proctypes.items()}
-        census = count_processes(graphs, active, constants, limit)
+        common = {name: symbol for name, symbol in self.globals.items() if isinstance(symbol, VariableSymbol)}
+        census = count_processes(graphs, active, constants, common, limit)
         self.most_processes = max(census.most, 1)
         if census.is_guessed and given is None:
             larger = tuple(least + each for each in _EVEN_MORE if least + each <= MOST_PROCESSES)

@@ -52,6 +52,11 @@ class PriorityLowering(LifetimeLowering):
         self.process = me
         return tests
 
+    def is_always_allowed(self, proctype: ProctypeSymbol) -> bool:
+        """Returns whether the processes of a proctype never wait for a condition or for a greater priority."""
+        others = (each for each in self.proctypes.values() if each.variable is not None)
+        return proctype.tree.provided is None and not any(self._may_outrank(each, proctype) for each in others)
+
     def _may_outrank(self, other: ProctypeSymbol, mine: ProctypeSymbol) -> bool:
         if other.priority is None or mine.priority is None:
             return True

@@ -7,10 +7,14 @@ processes in ``init``, or in another single process, so its text is followed as 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 
+from outcrop.ir.types import Range
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.control import Graph, Location, Step
+from outcrop.lang.promela.scope import VariableSymbol
+from outcrop.lang.promela.values import Unknown, binary_value
 
 #: Steps of one process that are followed.
 _MOST_STEPS = 20_000
@@ -26,14 +30,15 @@ class Census:
     is_guessed: bool = False
 
 
-class Unknown(Exception):
-    """The value of an expression depends on more than is followed here."""
-
-
 def count_processes(
-    graphs: dict[str, tuple[syntax.Proctype, Graph]], active: dict[str, int], constants: dict[str, int], limit: int
+    graphs: dict[str, tuple[syntax.Proctype, Graph]],
+    active: dict[str, int],
+    constants: dict[str, int],
+    common: dict[str, VariableSymbol],
+    limit: int,
 ) -> Census:
-    """Returns the numbers of all processes. ``limit``: processes at a time, where their number cannot be found."""
+    """Returns the numbers of all processes. ``common``: global variables. ``limit``: processes at a time, where their
+    number cannot be found."""
     census = Census()
     at = 0
     for name, count in active.items():
@@ -47,7 +52,9 @@ def count_processes(
     if not starters:
         return census
     root = _root(runs, census.active)
-    started = _Started() if root is None else _followed(graphs[root][1], constants)
+    started = _Started()
+    if root is not None:
+        started = _followed(graphs[root][1], constants, common if at == 1 else {})
     if root is not None and started.is_all and starters == [root]:
         first = census.active[root].start
         younger = [name for name, pids in census.active.items() if pids.start > first]
@@ -181,32 +188,34 @@ def can_end(graph: Graph) -> bool:
 # --- Following a process -------------------------------------------------------------------------------------------
 
 
-def _followed(graph: Graph, constants: dict[str, int]) -> _Started:
-    """Returns the proctypes that a process starts, as far as its text tells."""
+def _followed(graph: Graph, constants: dict[str, int], common: dict[str, VariableSymbol]) -> _Started:
+    """Returns the proctypes that a process starts, as far as its text tells. ``common``: global variables, whose values
+    are known until others may move."""
+    shared = {name: value for name, symbol in common.items() if (value := _first_value(symbol)) is not None}
     values: dict[str, int] = {}
+    own: set[str] = set()
     for declaration, is_first in graph.declarations:
         for each in declaration.declarators:
+            own.add(each.name.text)
             if isinstance(each.initial, syntax.Expression) and is_first:
-                try:
-                    values[each.name.text] = _value(each.initial, values, constants)
-                except Unknown:
-                    return _Started()
+                with suppress(Unknown):
+                    values[each.name.text] = _value(each.initial, shared | values, constants)
             elif each.initial is None:
                 values[each.name.text] = 0
     started: list[str] = []
     numbered, after = 0, graph.start
     region: int | None = None  # of all steps since the first run, if none of them can let others move
     here = graph.start
-    own = set(values)
+    shared = {name: value for name, value in shared.items() if name not in own}
     for _ in range(_MOST_STEPS):
         if here.is_end or not _runs_after(here):
             return _Started(started, is_all=True, numbered=numbered, here=after)
         try:
-            step = _only_step(here, values, constants)
+            step = _only_step(here, shared | values, constants)
         except Unknown:
             break
         run = _run_of(step)
-        if started and (step.region != region or _may_wait(step, values, constants)):
+        if started and (step.region != region or _may_wait(step, shared | values, constants)):
             region = None
         if run is not None:
             if not started:
@@ -215,18 +224,37 @@ def _followed(graph: Graph, constants: dict[str, int]) -> _Started:
             if len(started) == 1 or region is not None:
                 numbered, after = numbered + 1, step.target
         match step.action:
-            case syntax.Assignment(target=target) if target.name.text in own and target.next is None:
+            case syntax.Assignment(target=target) if target.next is None and target.index is None:
+                name = target.name.text
+                kept = values if name in own else shared
                 try:
-                    values[target.name.text] = _value(step.action.value, values, constants)
+                    kept[name] = _value(step.action.value, shared | values, constants)
                 except Unknown:  # its value matters only if a later choice asks for it
-                    values.pop(target.name.text, None)
+                    kept.pop(name, None)
+                if kept is shared and not (name in common and _fits(shared.get(name), common[name])):
+                    shared.pop(name, None)
             case syntax.Receive():
                 break
             case syntax.Block():
                 if step.graph is not None and runs_of(step.graph):
                     break
+                for name in syntax.stored_names(step.action):
+                    values.pop(name, None)
+                    shared.pop(name, None)
+        if started and region is None:
+            shared = {}
         here = step.target
     return _Started(started, is_all=False, numbered=numbered, here=after)
+
+
+def _first_value(symbol: VariableSymbol) -> int | None:
+    """Returns the initial value of a number."""
+    value = 0 if symbol.initial is None else symbol.initial.value if isinstance(symbol.initial, syntax.Number) else None
+    return value if _fits(value, symbol) else None
+
+
+def _fits(value: int | None, symbol: VariableSymbol) -> bool:
+    return value is not None and isinstance(symbol.type, Range) and symbol.type.low <= value <= symbol.type.high
 
 
 def _may_wait(step: Step, values: dict[str, int], constants: dict[str, int]) -> bool:
@@ -293,37 +321,6 @@ def _value(node: syntax.Expression, values: dict[str, int], constants: dict[str,
             operand = _value(node.operand, values, constants)
             return {"-": -operand, "+": operand, "!": int(not operand), "~": ~operand}[operator]
         case syntax.Binary():
-            return _binary(node, values, constants)
-    raise Unknown
-
-
-def _binary(node: syntax.Binary, values: dict[str, int], constants: dict[str, int]) -> int:
-    left, right = _value(node.left, values, constants), _value(node.right, values, constants)
-    match node.operator:
-        case "+":
-            return left + right
-        case "-":
-            return left - right
-        case "*":
-            return left * right
-        case "/" if right > 0 and left >= 0:
-            return left // right
-        case "%" if right > 0 and left >= 0:
-            return left % right
-        case "<":
-            return int(left < right)
-        case "<=":
-            return int(left <= right)
-        case ">":
-            return int(left > right)
-        case ">=":
-            return int(left >= right)
-        case "==":
-            return int(left == right)
-        case "!=":
-            return int(left != right)
-        case "&&":
-            return int(bool(left and right))
-        case "||":
-            return int(bool(left or right))
+            left, right = _value(node.left, values, constants), _value(node.right, values, constants)
+            return binary_value(node.operator, left, right)
     raise Unknown
