@@ -111,6 +111,7 @@ def test_embedded_c_is_refused_once_at_its_place(text: str) -> None:
         ("if :: else -> x = 1 :: else -> y = 1 fi", "there are two options 'else'"),
         ("x!1", "'x' is not a channel"),
         ("xs x; x = 1", "'x' is not a channel"),
+        ("chan c = [1] of { byte, byte }; c?x,y; c?x,x", "'x' takes two values of this message"),
     ],
 )
 def test_what_spin_refuses(statements: str, message: str) -> None:

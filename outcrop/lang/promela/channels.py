@@ -29,6 +29,7 @@ from outcrop.lang import build
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.expressions import ExpressionLowering
 from outcrop.lang.promela.holding import Holding
+from outcrop.lang.promela.messages import report_twice_taken
 from outcrop.lang.promela.scope import ChannelSymbol, ConstantSymbol, InitialChannel, Self, VariableSymbol
 from outcrop.source import Span
 
@@ -250,6 +251,8 @@ class ChannelLowering(ExpressionLowering):
         if given > wanted:
             message = f"channel '{use.channel.name}' carries {wanted} values, not {given}"
             self.report.error(message, node.span, "leave some out", ("it is declared here", use.channel.span))
+        if isinstance(node, syntax.Receive):
+            report_twice_taken(node, self.is_value, self.report)
         if isinstance(node, syntax.Receive) and node.keeps and not use.channel.capacity and use.test is None:
             self.refuse_poll(node.span)
         return given <= wanted

@@ -30,7 +30,7 @@ KEYWORDS = frozenset((
 
 _TOKEN = re.compile(
     r"""
-    (?P<blank> (?: [ \t\r\n\f\v] | \\\r?\n | /\*(?s:.*?)\*/ | //[^\n]* )++ )
+    (?P<blank> (?: [ \t\r\n\f\v] | \\\r?\n | /\*(?s:.*?)\*/ | //[^\n]* | \*/(?![*/]) )++ )  # SPIN skips a stray */
   | (?P<name> [A-Za-z_][A-Za-z0-9_]*+ )
   | (?P<number> 0[xX][0-9A-Fa-f]++ | [0-9]++ )
   | (?P<open> /\*(?s:.*+) | "(?:[^"\\\n]|\\.)*+(?!") )

@@ -9,6 +9,7 @@ from typing import Any
 from outcrop.ir.types import Array, Record, Type
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.control import Graph
+from outcrop.lang.report import Report
 
 #: Returns the type of a variable by its name, None if the name is not a variable.
 TypeOf = Callable[[str], Type | None]
@@ -83,3 +84,14 @@ def _joined(path: list[syntax.Reference], tail: syntax.Reference) -> syntax.Refe
     for each in reversed(path):
         tail = replace(each, next=tail)
     return tail
+
+
+def report_twice_taken(node: syntax.Receive, is_value: Callable[[syntax.Expression], bool], report: Report) -> None:
+    """Reports variables that take two values of a message. Elements and fields may stand there twice, as in SPIN."""
+    names: set[str] = set()
+    for each in node.arguments:
+        if isinstance(each, syntax.Reference) and each.index is None and each.next is None and not is_value(each):
+            if each.name.text in names - {"_"}:
+                hint = "use another variable, or '_' for a value that is not needed"
+                report.error(f"'{each.name.text}' takes two values of this message", each.span, hint)
+            names.add(each.name.text)
