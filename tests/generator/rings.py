@@ -79,7 +79,7 @@ class Ring:
     def _relay(self) -> list[str]:
         """Returns steps that receive and send behind one test, or one of these alone."""
         random = self._random
-        rest = ", x" * (self._width - 1)
+        rest = ", y" * (self._width - 1)
         tests = random.sample(
             ["nempty(b)", "nfull(a)", "x < 2", "len(a) < 2", "nfull(b)", "nempty(a)"], random.randint(1, 3)
         )
@@ -97,7 +97,8 @@ class Ring:
     def _channel(self) -> str:
         random = self._random
         sent = random.choice(("me", "x", "1", "y", "len(a)")) + ", x" * (self._width - 1)
-        got = random.choice(("x", "x", "y", "eval(me)", "1")) + random.choice((", x", ", _")) * (self._width - 1)
+        got = random.choice(("x", "x", "y", "eval(me)", "1"))
+        got += random.choice((", y" if got == "x" else ", x", ", _")) * (self._width - 1)
         one = random.choice(("b?{0}", "b?{0}", "b?{0}", "b??{0}", "b?<{0}>", "a!{1}", "a!{1}", "a!{1}", "a!!{1}"))
         return one.format(got, sent)
 

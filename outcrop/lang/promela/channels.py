@@ -202,15 +202,12 @@ class ChannelLowering(ExpressionLowering):
 
     def is_value(self, node: syntax.Expression) -> bool:
         """Returns whether an argument of a receive must be equal to what is received, rather than take it."""
-        if isinstance(node, syntax.Reference):
-            if node.name.text == "_":
-                return False
-            known = None if self.process is None else self.process.proctype.names.get(node.name.text)
-            symbol = known or self.globals.get(node.name.text)
-            if symbol is None and node.name.text in ("_pid", "_nr_pr"):
-                return True
-            return isinstance(symbol, ConstantSymbol | ChannelSymbol)
-        return True
+        if not isinstance(node, syntax.Reference):
+            return True
+        symbol = self.known(node.name)
+        if symbol is None:
+            return node.name.text in ("_pid", "_nr_pr")
+        return isinstance(symbol, ConstantSymbol | ChannelSymbol)
 
     def matches(
         self, arguments: tuple[syntax.Expression, ...], received: Callable[[int], Expression], span: Span
