@@ -94,6 +94,7 @@ def messages(text: str) -> str:
         ("byte x\nactive proctype P() { x = $ }", "cannot contain '$'"),
         ("inline f() { f() } active proctype P() { f() }", "calls itself"),
         ("active proctype P() { run Q() }", "unknown proctype 'Q'"),
+        ("proctype P() { skip } init { run Q(); run P() }", "unknown proctype 'Q'"),
         ("byte x; never { do :: x = 1 od } active proctype P() { x = 1 }", "a never claim can only test"),
     ],
 )
