@@ -97,8 +97,14 @@ def write_properties(unit: Unit) -> list[str]:
             *instances(PropertyKind.ASSUMPTION, [holds, failed, *unsatisfied]),
         ],
         f"model_covers({_READS_STATE})": [
-            *instances(PropertyKind.COVER, [holds, failed, "cover(context, COVER, holds);"]),
+            # A goal that fails keeps none behind it from being counted.
+            "int status = OK;",
+            *instances(
+                PropertyKind.COVER,
+                [holds, "if (unlikely(holds < 0)) status = FAILED;", "else cover(context, COVER, holds);"],
+            ),
             *instances(PropertyKind.WITNESS, ["if (CALL == 1) MARK = 1;"]),
+            "if (status != OK) return status;",
         ],
         f"model_may_end({_READS_STATE}, int *may_end)": [
             "*may_end = 0;",

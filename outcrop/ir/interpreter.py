@@ -305,10 +305,14 @@ class Interpreter:
         return Check(True, failure or cover_failure)
 
     def failures(self, state: State) -> Iterator[Failure]:
-        """Yields every invariant instance that is false in a state, or cannot be evaluated there."""
+        """Yields every invariant instance that is false in a state, and those of cover properties too that cannot be
+        evaluated there."""
         for each, arguments, truth in self._evaluate(PropertyKind.INVARIANT, state):
             if truth is not True:
                 yield Failure(each, arguments, truth if isinstance(truth, Fault) else None)
+        for each, arguments, truth in self._evaluate(PropertyKind.COVER, state):
+            if isinstance(truth, Fault):
+                yield Failure(each, arguments, truth)
 
     def broken_assumption(self, state: State) -> Property | None:
         """Returns the first assumption that drops a state, None if there is none."""
@@ -316,14 +320,16 @@ class Interpreter:
         return failure.subject if failure is not None and failure.fault is None else None
 
     def _count_covers(self, state: State) -> Failure | None:
-        """Adds the cover properties that are true in a state to ``covered``. Returns one that fails."""
+        """Adds the cover properties that are true in a state to ``covered``, those behind one that fails too. Returns
+        the first one that fails."""
+        failure: Failure | None = None
         for each, arguments, truth in self._evaluate(PropertyKind.COVER, state):
             if isinstance(truth, Fault):
-                return Failure(each, arguments, truth)
-            if truth:
+                failure = failure or Failure(each, arguments, truth)
+            elif truth:
                 assert each.cover is not None
                 self.covered[each.cover] += 1
-        return None
+        return failure
 
     def _note_witnesses(self, state: State) -> None:
         for each, _, truth in self._evaluate(PropertyKind.WITNESS, state):

@@ -120,6 +120,33 @@ def test_no_property_is_said_to_hold_because_another_one_fails_too(reduce: str, 
     assert ("shortest traces" in report(result)) == (reduce == "off")
 
 
+@pytest.mark.parametrize("reduce", ["off", "por"])
+@pytest.mark.parametrize("engine", ["interpreter", "native"])
+def test_a_cover_goal_is_counted_where_another_one_fails(engine: str, reduce: str, tmp_path: Path) -> None:
+    rules = 'rule "a" a = 0 ==> a := 1; end; rule "b" a = 1 & b = 0 ==> b := 1; end;'
+    model = tmp_path / "model.m"
+    model.write_text(
+        "var a, b: 0..1; t: array [0..0] of 0..1; startstate begin a := 0; b := 0; t[0] := 1; end;"
+        f'{rules} cover "fails" t[a] = 1; cover "met" b = 1; cover "never" b = 1 & t[0] = 0;'
+    )
+    result = outcrop.load(model).check(engine=engine, max_errors=None, deadlock="off", reduce=reduce)
+    assert {each.name: each.status for each in result.properties} == {
+        "fails": "violated",
+        "met": "holds",
+        "never": "violated",
+    }
+
+
+def test_a_cover_goal_that_fails_is_seen_behind_a_false_invariant(tmp_path: Path) -> None:
+    model = tmp_path / "model.m"
+    model.write_text(
+        "var a: 0..1; t: array [0..0] of 0..1; startstate begin a := 0; t[0] := 1; end;"
+        'rule "a" a = 0 ==> a := 1; end; invariant "before" a = 0; cover "fails" t[a] = 1;'
+    )
+    result = outcrop.load(model).check(engine="interpreter", max_errors=None, deadlock="off")
+    assert {each.property for each in result.violations} == {"before", "fails"}
+
+
 def test_a_checkpoint_of_nothing_is_removed(cli: Command, tmp_path: Path) -> None:
     assert cli("check", NO_STATES, "--checkpoint", tmp_path / "saved", "--checkpoint-every", "0").code == 3
     left = tmp_path / "saved"
