@@ -67,7 +67,8 @@ class DeterministicLowering(ExclusiveLowering):
                 self.report.error(
                     f"a d_step cannot use '{use.channel.name}', which has no buffer", step.span, "use 'atomic' instead"
                 )
-            found.append(use)
+            elif self.count_arguments(node, use):
+                found.append(use)
         return found
 
     def _linear(self, graph: Graph) -> list[Statement] | None:
