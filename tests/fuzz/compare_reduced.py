@@ -15,6 +15,7 @@ from typing import Any
 from compare import compared
 from generator.dve import FORMULA
 from stubborn_conditions import Conditions
+from traced_effects import broken_claim
 
 from outcrop.check.engines import search
 from outcrop.check.reducing import refuse_what_changes
@@ -41,6 +42,8 @@ _MOST_STATES = 2_500
 _VERIFIED = 40
 #: States in which the relations between instances are verified.
 _RELATED = 20
+#: Unreachable states in which it is verified what each instance does.
+_CLAIMED = 5
 #: States of a model at the most, if the rank is verified on all of them.
 _RANKED = 1_000
 
@@ -91,7 +94,9 @@ def _difference(
     expected, got = _verdicts(system, full, every), _verdicts(system, reduced, part)
     if expected != got:
         return f"reduced {got} is not the full {expected}"
-    broken = _broken_condition(Conditions(Interpreter(system, False), reduction), full, reduced, random)
+    conditions = Conditions(Interpreter(system, False), reduction)
+    broken = _broken_condition(conditions, full, reduced, random)
+    broken = broken or broken_claim(system, list(full.parents), conditions, Random(every.visited), _CLAIMED)
     if broken or not native:
         return broken
     return _native_difference(system, load, options, part, random)
@@ -167,6 +172,11 @@ def reduced_formula_disagreement(text: str, name: str, seed: int, native: bool =
     random = Random(seed)
     load = load_options(text, random)
     system, _ = load_text(text, name, load)
+    return formulas_disagreement(system, load, random, native)
+
+
+def formulas_disagreement(system: System, load: LoadOptions, random: Random, native: bool) -> str:
+    """Returns a formula of a System that is decided otherwise with reduction; "" if there is none."""
     system = dataclasses.replace(system, automaton=None)
     for symmetry in sorted({False, bool(system.scalarsets) and system.allows_symmetry}):
         options = CheckOptions(symmetry=symmetry, deadlock=Deadlock.OFF, states=_MOST_STATES)

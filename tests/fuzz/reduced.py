@@ -1,6 +1,6 @@
 """Random models in full and with partial-order reduction: ``python tests/fuzz/reduced.py --seed 0 --models 1000``.
 
-Each seed is a model in Murphi, DVE or Promela, with or without a formula. The interpreter searches it in full and
+Each seed is a model in Murphi, DVE, Promela or Python, perhaps with a formula. The interpreter searches it in full and
 reduced and verifies the conditions of the reduction (compare_reduced.py); with ``--native``, compiled code too.
 With ``--emitted``, only the emitted code is compared with the interpreter, state by state (compare_emitted.py): tens of
 models a second with ``--tcc``, and with ``--sanitize`` by a program that ends at undefined behaviour.
@@ -33,6 +33,7 @@ from generator.promela import PromelaModel
 from generator.rare import generate_rare
 from generator.rings import generate_ring
 from generator.staged import generate_staged
+from generator.staged_python import generate_staged_python
 from generator.wide import generate_wide
 from optimisation import compile_quickly
 
@@ -60,6 +61,7 @@ KINDS: dict[str, tuple[str, Callable[[int], str], bool]] = {
     "wide pml ltl": ("pml", lambda seed: generate_wide(Random(seed), "pml", True), True),
     "any m": ("m", lambda seed: generate(Random(seed)), False),
     "staged m": ("m", lambda seed: generate_staged(Random(seed)), False),
+    "staged py": ("py", lambda seed: generate_staged_python(Random(seed)), False),
 }
 #: Kinds that seeds choose from by default. New ones are not among them, so that old seeds keep their models.
 _DEFAULT = [kind for kind in KINDS if not kind.startswith(("wide", "staged"))]

@@ -1,0 +1,335 @@
+"""Changed models in full and with partial-order reduction: ``python tests/fuzz/reduced_mutated.py --models 99``.
+
+The models of the tests of reduction, of ``tests/models`` and ``examples``, and those of ``--corpus`` with up to 2,000
+states, with one to three changes each: another number, operator or name, statements that are swapped, left out or
+repeated, and a second copy of a process or a rule. Changed models that load are compared as those of reduced.py.
+Such models use the statements of their language in ways that generators do not think of. With ``--formulas``, formulas
+are made of comparisons in the text, and Promela models get labels and are checked for progress and acceptance."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import signal
+import sys
+import time
+import traceback
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parent))
+
+from compare import compared
+from compare_reduced import formulas_disagreement, load_options, reduced_disagreement, visited
+from reduced_corpus import rows_of
+
+from outcrop.errors import OutcropError
+from outcrop.lang import load_text
+from outcrop.lang.promela.language import PromelaOptions
+from outcrop.ltl.file import formula_texts
+from outcrop.options import LoadOptions
+from outcrop.reduction import prepare
+from outcrop.source import Source, whole
+
+_ROOT = Path(__file__).parent.parent.parent
+_SUFFIXES = ("m", "dve", "pml")
+_LONGEST, _MOST_STATES, _MOST_INSTANCES = 12_000, 2_000, 400
+#: Seconds for one model.
+_MOST_SECONDS = 60
+
+_TOKEN = re.compile(r"\d+|[A-Za-z_]\w*|[-+*/%<>=!&|]+|\S")
+_OPERATORS = (
+    ("=", "!=", "<", "<=", ">", ">="),
+    ("==", "!=", "<", "<=", ">", ">="),
+    ("&", "|", "->"),
+    ("&&", "||"),
+    ("and", "or"),
+    ("+", "-", "*", "%"),
+    ("++", "--"),
+    ("!", "?", "!!", "??"),
+    ("atomic", "d_step"),
+    ("if", "do"),
+    ("forall", "exists"),
+    ("timeout", "else"),
+)
+
+
+@dataclass(frozen=True)
+class Original:
+    name: str
+    suffix: str
+    text: str
+
+
+# --- Changes -----------------------------------------------------------------------------------------------
+
+
+def _other_token(text: str, random: Random) -> str:
+    """Replaces a number, an operator or a name by another one of its kind."""
+    tokens = list(_TOKEN.finditer(text))
+    chosen = random.choice(tokens)
+    word = chosen.group()
+    others: list[str] = []
+    if word.isdigit():
+        numbers = [each.group() for each in tokens if each.group().isdigit()]
+        others = [str(int(word) + 1), str(max(0, int(word) - 1)), "0", "1", random.choice(numbers)]
+    elif any(word in each for each in _OPERATORS):
+        others = [each for some in _OPERATORS if word in some for each in some]
+    elif word.isidentifier():
+        others = [random.choice([each.group() for each in tokens if each.group().isidentifier()]) for _ in range(3)]
+    return text[: chosen.start()] + random.choice(others or [word]) + text[chosen.end() :]
+
+
+def _statements(text: str) -> list[tuple[int, int]]:
+    """Returns where parts of a text begin and end that semicolons or arrows separate."""
+    ends = [each.start() for each in re.finditer(r";|(?<=\W)->(?=\W)", text)]
+    starts = [0, *(end + 1 if text[end] == ";" else end + 2 for end in ends)]
+    return list(zip(starts, ends, strict=False))
+
+
+def _moved_statement(text: str, random: Random) -> str:
+    """Swaps two statements that follow each other, repeats one, leaves one out, or puts it elsewhere."""
+    parts = _statements(text)
+    if len(parts) < 3:
+        return text
+    at = random.randrange(len(parts) - 1)
+    (first, end), (second, last) = parts[at], parts[at + 1]
+    one, other = text[first:end], text[second:last]
+    match random.randrange(4):
+        case 0:
+            return text[:first] + other + text[end:second] + one + text[last:]
+        case 1:
+            return text[:end] + ";" + one + text[end:]
+        case 2:
+            return text[:first] + text[end + 1 :]
+    _, place = random.choice(parts)
+    return text[:place] + ";" + one + text[place:]
+
+
+#: The beginning of a process with its name, or a rule.
+_BLOCKS = {
+    "m": r"\brule\b(?:(?!\brule\b).)*?\bend(?:rule)?;",
+    "dve": r"\bprocess\s+(\w+)\s*(?=\{)",
+    "pml": r"\b(?:active\s*(?:\[\w+\]\s*)?)?proctype\s+(\w+)\s*\([^)]*\)\s*(?=\{)",
+}
+
+
+def _closing(text: str, at: int) -> int:
+    """Returns the end of a block in braces."""
+    depth = 0
+    for each in re.finditer(r"[{}]", text[at:]):
+        depth += 1 if each.group() == "{" else -1
+        if depth == 0:
+            return at + each.end()
+    return len(text)
+
+
+def _second_copy(text: str, random: Random, suffix: str) -> str:
+    """Repeats a process under another name, or a rule with a change."""
+    found = list(re.finditer(_BLOCKS[suffix], text, re.DOTALL))
+    if not found:
+        return text
+    chosen = random.choice(found)
+    if not chosen.re.groups:
+        return text[: chosen.end()] + "\n" + _other_token(chosen.group(), random) + text[chosen.end() :]
+    end = _closing(text, chosen.end())
+    block = re.sub(rf"\b{chosen.group(1)}\b", f"{chosen.group(1)}_again", text[chosen.start() : end])
+    return text[:end] + "\n" + block + text[end:]
+
+
+def changed(original: Original, random: Random) -> str:
+    """Returns the text of a model with one to three changes."""
+    text = original.text
+    for _ in range(random.choice((1, 1, 2, 3))):
+        draw = random.random()
+        if draw < 0.6:
+            text = _other_token(text, random)
+        elif draw < 0.9:
+            text = _moved_statement(text, random)
+        else:
+            text = _second_copy(text, random, original.suffix)
+    return text
+
+
+# --- Formulas ----------------------------------------------------------------------------------------------
+
+_COMPARISON = re.compile(r"[A-Za-z_][\w.]*(?:\[\w+\])?\s*(?:!=|<=|>=|==|=(?!=)|<|>)\s*\w+")
+_VARIABLE = re.compile(r"^\s*(?:byte|bit|bool|int|short)\s+(\w+)", re.MULTILINE)
+_FORMULAS = (
+    *(
+        "F {0}",
+        "G F {0}",
+        "F G {0}",
+        "G ({0} -> F {1})",
+        "{0} U {1}",
+        "{0} W {1}",
+        "G {0} || F {1}",
+        "F ({0} && F {1})",
+    ),
+    *(
+        "!({0} U {1})",
+        "F {0} -> F {1}",
+        "G F {0} -> G F {1}",
+        "{0} R {1}",
+        "G ({0} -> ({0} U {1}))",
+        "F ({0} && G {1})",
+    ),
+)
+_LABELS = ("progress", "accept", "end")
+
+
+def labelled(text: str, random: Random) -> str:
+    """Returns a Promela model with a few more labels, where they can stand."""
+    for number in range(random.choice((0, 1, 2, 3))):
+        places = [each.end() for each in re.finditer(r"(?:;|::|\{)\s", text)]
+        at = random.choice(places or [0])
+        more = f"{text[:at]}{random.choice(_LABELS)}_{number}: {text[at:]}"
+        if _loads(more, "model.pml", LoadOptions()):
+            text = more
+    return text
+
+
+def _loads(text: str, name: str, options: LoadOptions) -> bool:
+    try:
+        load_text(text, name, options)
+    except OutcropError:
+        return False
+    return True
+
+
+def with_formulas(text: str, name: str, random: Random) -> LoadOptions:
+    """Returns options of loading with two formulas about comparisons in a model."""
+    options = load_options(text, random)
+    if name.endswith("pml"):
+        labels = PromelaOptions(progress=random.random() < 0.4, acceptance=random.random() < 0.4)
+        options = replace(options, own=(*options.own, labels))
+    conditions = [each.group() for each in _COMPARISON.finditer(text)]
+    conditions += [f"{each[1]} == {value}" for each in _VARIABLE.finditer(text) for value in (0, 1, 2)]
+    for _ in range(2 if conditions else 0):
+        chosen = random.choice(_FORMULAS).format(*(f"{{{random.choice(conditions)}}}" for _ in range(2)))
+        more = replace(options, formulas=(*options.formulas, *formula_texts(None, [whole(Source("--ltl", chosen))])))
+        if _loads(text, name, more):
+            options = more
+    return options
+
+
+# --- Originals ---------------------------------------------------------------------------------------------
+
+
+def _embedded(path: Path) -> list[Original]:
+    """Returns the models that are strings in a test."""
+    strings = [each.value for each in ast.walk(ast.parse(path.read_text())) if isinstance(each, ast.Constant)]
+    texts = [each for each in strings if isinstance(each, str) and len(each) > 60 and any(c in each for c in ";{")]
+    found = []
+    for number, text in enumerate(texts):
+        for suffix in _SUFFIXES:
+            try:
+                load_text(text, f"model.{suffix}", load_options(text, Random(0)))
+            except OutcropError:
+                continue
+            found.append(Original(f"{path.name} {number}", suffix, text))
+    return found
+
+
+def originals(corpus: Path | None) -> list[Original]:
+    """Returns the models that are changed: those of tests, examples, and small ones of a corpus."""
+    found = [each for path in sorted((_ROOT / "tests/search").glob("test_reduction*.py")) for each in _embedded(path)]
+    folders = (_ROOT / "examples", _ROOT / "tests/models", _ROOT / "tests/fuzz/found")
+    paths = [path for folder in folders for path in sorted(folder.glob("*.*"))]
+    if corpus is not None:
+        paths += dict.fromkeys(path for _, path, constants, _ in rows_of(corpus, _MOST_STATES) if not constants)
+    for path in paths:
+        if path.suffix[1:] in _SUFFIXES:
+            text = path.read_text(encoding="utf-8", errors="replace")
+            if len(text) <= _LONGEST and "#include" not in text:
+                found.append(Original(path.name, path.suffix[1:], text))
+    return found
+
+
+# --- Comparison --------------------------------------------------------------------------------------------
+
+
+class _Slow(BaseException):
+    """Raised when a model takes too long."""
+
+
+def _stop(*_: object) -> None:
+    raise _Slow
+
+
+def problem(original: Original, text: str, seed: int, has_formulas: bool) -> str:
+    """Returns what full and reduced searches of a changed model disagree about; "" if they agree."""
+    name = f"model.{original.suffix}"
+    signal.signal(signal.SIGALRM, _stop)
+    signal.alarm(_MOST_SECONDS)
+    try:
+        random = Random(seed)
+        load = with_formulas(text, name, random) if has_formulas else load_options(text, random)
+        system, _ = load_text(text, name, load)
+        if sum(rule.instance_count for rule in system.rules) > _MOST_INSTANCES:
+            compared["too large"] += 1
+            return ""
+        compared["loaded"] += 1
+        if has_formulas:
+            return formulas_disagreement(system, load, random, native=False)
+        return reduced_disagreement(text, name, seed, native=False)
+    except OutcropError:
+        compared["refused"] += 1
+        return ""
+    except _Slow:
+        compared["slow"] += 1
+        return ""
+    except RecursionError:
+        return ""
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{type(error).__name__} in {where.name}, line {where.lineno}: {error}"
+    finally:
+        signal.alarm(0)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--models", type=int, default=1_000)
+    parser.add_argument("--minutes", type=float, default=600.0)
+    parser.add_argument("--corpus", type=Path, help="directory with dve, murphi and promela")
+    parser.add_argument("--formulas", action="store_true", help="compare formulas, and nothing else")
+    parser.add_argument("--only", choices=_SUFFIXES, help="a language")
+    parser.add_argument("--keep", type=Path, help="directory for models with problems")
+    chosen = parser.parse_args()
+    sys.setrecursionlimit(100_000)
+    prepare._LEAST_SHARE = 1 << 30  # one reduced state of a sample is enough
+    every = [each for each in originals(chosen.corpus) if chosen.only in (None, each.suffix)]
+    begun = time.monotonic()
+    problems, smaller, seed = 0, Counter[bool](), chosen.seed
+    while seed < chosen.seed + chosen.models and time.monotonic() < begun + 60 * chosen.minutes:
+        random = Random(seed)
+        original = random.choice(every)
+        text = changed(original, random)
+        if chosen.formulas and original.suffix == "pml":
+            text = labelled(text, random)
+        found = problem(original, text, seed, chosen.formulas) if text != original.text else ""
+        full, part = (visited["full"] or visited["full products"], visited["reduced"] or visited["reduced products"])
+        if full:
+            smaller[part <= 0.9 * full] += 1
+        visited.clear()
+        if found:
+            problems += 1
+            print(f"seed {seed}, {original.name}: {found}", flush=True)
+            if chosen.keep is not None:
+                chosen.keep.mkdir(parents=True, exist_ok=True)
+                (chosen.keep / f"changed_{seed}.{original.suffix}").write_text(text, encoding="utf-8")
+        seed += 1
+    searches = ", ".join(f"{count} {name}" for name, count in sorted(compared.items()))
+    print(f"{len(every)} originals, seeds {chosen.seed} to {seed - 1}: {searches}")
+    print(f"{smaller[True]} of {smaller.total()} models smaller by 10% or more; {problems} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
