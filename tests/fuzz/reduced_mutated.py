@@ -16,7 +16,7 @@ import sys
 import time
 import traceback
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -25,15 +25,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from compare import compared
 from compare_reduced import formulas_disagreement, load_options, reduced_disagreement, visited
+from random_formulas import labelled, with_formulas
 from reduced_corpus import rows_of
 
 from outcrop.errors import OutcropError
 from outcrop.lang import load_text
-from outcrop.lang.promela.language import PromelaOptions
-from outcrop.ltl.file import formula_texts
-from outcrop.options import LoadOptions
 from outcrop.reduction import prepare
-from outcrop.source import Source, whole
 
 _ROOT = Path(__file__).parent.parent.parent
 _SUFFIXES = ("m", "dve", "pml")
@@ -155,68 +152,6 @@ def changed(original: Original, random: Random) -> str:
     return text
 
 
-# --- Formulas ----------------------------------------------------------------------------------------------
-
-_COMPARISON = re.compile(r"[A-Za-z_][\w.]*(?:\[\w+\])?\s*(?:!=|<=|>=|==|=(?!=)|<|>)\s*\w+")
-_VARIABLE = re.compile(r"^\s*(?:byte|bit|bool|int|short)\s+(\w+)", re.MULTILINE)
-_FORMULAS = (
-    *(
-        "F {0}",
-        "G F {0}",
-        "F G {0}",
-        "G ({0} -> F {1})",
-        "{0} U {1}",
-        "{0} W {1}",
-        "G {0} || F {1}",
-        "F ({0} && F {1})",
-    ),
-    *(
-        "!({0} U {1})",
-        "F {0} -> F {1}",
-        "G F {0} -> G F {1}",
-        "{0} R {1}",
-        "G ({0} -> ({0} U {1}))",
-        "F ({0} && G {1})",
-    ),
-)
-_LABELS = ("progress", "accept", "end")
-
-
-def labelled(text: str, random: Random) -> str:
-    """Returns a Promela model with a few more labels, where they can stand."""
-    for number in range(random.choice((0, 1, 2, 3))):
-        places = [each.end() for each in re.finditer(r"(?:;|::|\{)\s", text)]
-        at = random.choice(places or [0])
-        more = f"{text[:at]}{random.choice(_LABELS)}_{number}: {text[at:]}"
-        if _loads(more, "model.pml", LoadOptions()):
-            text = more
-    return text
-
-
-def _loads(text: str, name: str, options: LoadOptions) -> bool:
-    try:
-        load_text(text, name, options)
-    except OutcropError:
-        return False
-    return True
-
-
-def with_formulas(text: str, name: str, random: Random) -> LoadOptions:
-    """Returns options of loading with two formulas about comparisons in a model."""
-    options = load_options(text, random)
-    if name.endswith("pml"):
-        labels = PromelaOptions(progress=random.random() < 0.4, acceptance=random.random() < 0.4)
-        options = replace(options, own=(*options.own, labels))
-    conditions = [each.group() for each in _COMPARISON.finditer(text)]
-    conditions += [f"{each[1]} == {value}" for each in _VARIABLE.finditer(text) for value in (0, 1, 2)]
-    for _ in range(2 if conditions else 0):
-        chosen = random.choice(_FORMULAS).format(*(f"{{{random.choice(conditions)}}}" for _ in range(2)))
-        more = replace(options, formulas=(*options.formulas, *formula_texts(None, [whole(Source("--ltl", chosen))])))
-        if _loads(text, name, more):
-            options = more
-    return options
-
-
 # --- Originals ---------------------------------------------------------------------------------------------
 
 
@@ -268,7 +203,9 @@ def problem(original: Original, text: str, seed: int, has_formulas: bool) -> str
     signal.alarm(_MOST_SECONDS)
     try:
         random = Random(seed)
-        load = with_formulas(text, name, random) if has_formulas else load_options(text, random)
+        load = load_options(text, random)
+        if has_formulas:
+            load = with_formulas(text, name, load, random)
         system, _ = load_text(text, name, load)
         if sum(rule.instance_count for rule in system.rules) > _MOST_INSTANCES:
             compared["too large"] += 1
