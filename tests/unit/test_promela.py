@@ -93,6 +93,8 @@ def messages(text: str) -> str:
         ("active proctype P() { L: goto L }", "leads in a circle"),
         ("byte x\nactive proctype P() { x = $ }", "cannot contain '$'"),
         ("inline f() { f() } active proctype P() { f() }", "calls itself"),
+        ("byte x; active proctype x() { x = 1 }", "'x' is declared twice"),
+        ("active proctype x() { skip } byte x; active proctype Q() { x = 1 }", "'x' is declared twice"),
         ("active proctype P() { run Q() }", "unknown proctype 'Q'"),
         ("proctype P() { skip } init { run Q(); run P() }", "unknown proctype 'Q'"),
         ("chan c = [1] of { bit }; active proctype P() { d_step { skip; c!1, 2 } }", "carries 1 values, not 2"),

@@ -186,6 +186,10 @@ class DeclarationLowering(StructureLowering):
                     f"proctype '{tree.name.text}' is declared twice", tree.name.span, "rename or delete one of the two"
                 )
                 continue
+            if tree.name.text in self.globals:
+                note = ("it is declared here", self.globals[tree.name.text].span)
+                message = f"'{tree.name.text}' is declared twice"
+                self.report.error(message, tree.name.span, "rename or delete one of the two", note)
             referred = {label for proctype, label in model.remote_labels if proctype == tree.name.text}
             tree = resolve_scopes(tree)
             graph = GraphBuilder(self.report, numbers, sorted(referred)).build(tree.body)
