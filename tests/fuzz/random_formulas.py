@@ -1,9 +1,9 @@
-"""Random formulas about models that were not made for them, and labels in Promela models."""
+"""Random formulas and invariants about models that were not made for them, and labels in Promela models."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -34,6 +34,11 @@ _FORMULAS = (
     "G F {0} -> G F {1}",
     "G ({0} -> ({0} U {1}))",
 )
+_INVARIANTS = {
+    "m": ("!(({0}) & ({1}))", "({0}) | ({1})", "!({0})", "({0}) & ({1})", "({0}) -> ({1})"),
+    "dve": ("not (({0}) and ({1}))", "({0}) or ({1})", "not ({0})", "({0}) and ({1})"),
+    "pml": ("!(({0}) && ({1}))", "({0}) || ({1})", "!({0})", "({0}) && ({1})"),
+}
 _LABELS = ("progress", "accept", "end")
 
 
@@ -48,20 +53,40 @@ def labelled(text: str, random: Random) -> str:
     return text
 
 
-def formulas_about(
-    text: str, name: str, loads: Callable[[list[str]], bool], random: Random, wanted: int = 2
-) -> list[str]:
-    """Returns formulas about comparisons in a model, and about states of its processes, with which it loads."""
+def _conditions(text: str, name: str) -> list[str]:
+    """Returns comparisons in a model, comparisons of its variables, and states of its processes."""
     conditions = [each.group() for each in _COMPARISON.finditer(text)]
     conditions += [f"{each[1]} == {value}" for each in _VARIABLE.finditer(text) for value in (0, 1, 2)]
     for process, states in _PROCESS.findall(text) if name.endswith("dve") else ():
         conditions += [f"{process}.{each.strip()}" for each in states.split(",")] * 3
+    return conditions
+
+
+def _loading(
+    shapes: Sequence[str], conditions: list[str], loads: Callable[[list[str]], bool], random: Random, wanted: int
+) -> list[str]:
+    """Returns texts of some shapes with conditions in them, with which a model loads."""
     found: list[str] = []
     for _ in range(3 * wanted if conditions else 0):
-        chosen = random.choice(_FORMULAS).format(*(f"{{{random.choice(conditions)}}}" for _ in range(2)))
+        chosen = random.choice(shapes).format(*(random.choice(conditions) for _ in range(2)))
         if len(found) < wanted and loads([*found, chosen]):
             found.append(chosen)
     return found
+
+
+def formulas_about(
+    text: str, name: str, loads: Callable[[list[str]], bool], random: Random, wanted: int = 2
+) -> list[str]:
+    """Returns formulas about a model with which it loads."""
+    conditions = [f"{{{each}}}" for each in _conditions(text, name)]
+    return _loading(_FORMULAS, conditions, loads, random, wanted)
+
+
+def invariants_about(
+    text: str, name: str, loads: Callable[[list[str]], bool], random: Random, wanted: int = 4
+) -> list[str]:
+    """Returns invariants about a model with which it loads."""
+    return _loading(_INVARIANTS[name.rpartition(".")[2]], _conditions(text, name), loads, random, wanted)
 
 
 def with_formulas(text: str, name: str, options: LoadOptions, random: Random) -> LoadOptions:

@@ -4,7 +4,8 @@ The models of the tests of reduction, of ``tests/models`` and ``examples``, and 
 states, with one to three changes each: another number, operator or name, statements that are swapped, left out or
 repeated, and a second copy of a process or a rule. Changed models that load are compared as those of reduced.py.
 Such models use the statements of their language in ways that generators do not think of. With ``--formulas``, formulas
-are made of comparisons in the text, and Promela models get labels and are checked for progress and acceptance."""
+are made of comparisons in the text, and Promela models get labels and are checked for progress and acceptance. With
+``--reports``, the models get invariants of comparisons, and what checks report of all properties is compared."""
 
 from __future__ import annotations
 
@@ -25,11 +26,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from compare import compared
 from compare_reduced import formulas_disagreement, load_options, reduced_disagreement, visited
-from random_formulas import labelled, with_formulas
-from reduced_corpus import rows_of
+from random_formulas import invariants_about, labelled, with_formulas
+from reduced_corpus import rows_of, seen
 
+from outcrop.api import loads
 from outcrop.errors import OutcropError
+from outcrop.ir.system import PropertyKind
 from outcrop.lang import load_text
+from outcrop.options import Deadlock
 from outcrop.reduction import prepare
 
 _ROOT = Path(__file__).parent.parent.parent
@@ -188,6 +192,33 @@ def originals(corpus: Path | None) -> list[Original]:
 # --- Comparison --------------------------------------------------------------------------------------------
 
 
+def reports_disagreement(text: str, name: str, random: Random) -> str:
+    """Returns what reports of full and reduced checks of a model say differently, with a few more invariants."""
+
+    def is_right(invariants: list[str]) -> bool:
+        try:
+            loads(text, name, invariants=invariants)
+        except OutcropError:
+            return False
+        return True
+
+    invariants = invariants_about(text, name, is_right, random)
+    model = loads(text, name, invariants=invariants)
+    if model.system.of_kind(PropertyKind.LIVENESS) or model.system.temporal or model.system.automaton is not None:
+        return ""
+    options = {"max_errors": None, "engine": "interpreter", "deadlock": str(random.choice(list(Deadlock)))}
+    options["symmetry"] = random.random() < 0.5
+    full = model.check(states=_MOST_STATES, **options)
+    if (full.states or 0) >= _MOST_STATES:
+        return ""
+    part = model.check(reduce="por", **options)
+    if part.reduction is None or part.reduction.reason:
+        return ""
+    compared["reports"] += 1
+    visited["full"], visited["reduced"] = full.states or 0, part.states or 0
+    return "" if seen(full) == seen(part) else f"{seen(full)} in full, {seen(part)} reduced, with {invariants}"
+
+
 class _Slow(BaseException):
     """Raised when a model takes too long."""
 
@@ -196,7 +227,7 @@ def _stop(*_: object) -> None:
     raise _Slow
 
 
-def problem(original: Original, text: str, seed: int, has_formulas: bool) -> str:
+def problem(original: Original, text: str, seed: int, chosen: argparse.Namespace) -> str:
     """Returns what full and reduced searches of a changed model disagree about; "" if they agree."""
     name = f"model.{original.suffix}"
     signal.signal(signal.SIGALRM, _stop)
@@ -204,14 +235,16 @@ def problem(original: Original, text: str, seed: int, has_formulas: bool) -> str
     try:
         random = Random(seed)
         load = load_options(text, random)
-        if has_formulas:
+        if chosen.formulas:
             load = with_formulas(text, name, load, random)
         system, _ = load_text(text, name, load)
         if sum(rule.instance_count for rule in system.rules) > _MOST_INSTANCES:
             compared["too large"] += 1
             return ""
         compared["loaded"] += 1
-        if has_formulas:
+        if chosen.reports:
+            return reports_disagreement(text, name, random)
+        if chosen.formulas:
             return formulas_disagreement(system, load, random, native=False)
         return reduced_disagreement(text, name, seed, native=False)
     except OutcropError:
@@ -236,6 +269,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=600.0)
     parser.add_argument("--corpus", type=Path, help="directory with dve, murphi and promela")
     parser.add_argument("--formulas", action="store_true", help="compare formulas, and nothing else")
+    parser.add_argument("--reports", action="store_true", help="compare reports, and nothing else")
     parser.add_argument("--only", choices=_SUFFIXES, help="a language")
     parser.add_argument("--keep", type=Path, help="directory for models with problems")
     chosen = parser.parse_args()
@@ -250,7 +284,7 @@ def main() -> int:
         text = changed(original, random)
         if chosen.formulas and original.suffix == "pml":
             text = labelled(text, random)
-        found = problem(original, text, seed, chosen.formulas) if text != original.text else ""
+        found = problem(original, text, seed, chosen) if text != original.text else ""
         full, part = (visited["full"] or visited["full products"], visited["reduced"] or visited["reduced products"])
         if full:
             smaller[part <= 0.9 * full] += 1
