@@ -90,6 +90,7 @@ LIKELY = {
     "sandbox.py": ("tests/cli/test_sandbox.py",),
     "codegen": ("tests/unit/test_codegen.py", "tests/unit/test_compiler.py", "tests/search/test_models.py"),
     "lang": ("tests/unit", "tests/search/test_models.py"),
+    "ir/interpreter.py": ("tests/cli/test_verdicts.py", "tests/unit", "tests/search/test_models.py"),
     "ir": ("tests/unit", "tests/search/test_models.py"),
     "store/checkpoint.py": ("tests/unit/test_stores.py", "tests/faults/test_checkpoint.py"),
     "store/workdir.py": ("tests/unit/test_stores.py", "tests/cli/test_strategies.py", "tests/faults"),
@@ -99,7 +100,11 @@ LIKELY = {
     "native/blocks.c": ("tests/cli/test_memory.py", "tests/search/test_past_ram.py"),
     "codegen/blocks.py": ("tests/unit/test_codegen.py",),
     "codegen/expressions.py": ("tests/search/test_vacuity.py", "tests/unit/test_codegen.py"),
-    "codegen/properties.py": ("tests/search/test_vacuity.py", "tests/unit/test_codegen.py"),
+    "codegen/properties.py": (
+        "tests/search/test_vacuity.py",
+        "tests/cli/test_verdicts.py",
+        "tests/unit/test_codegen.py",
+    ),
     "codegen/identity.py": (
         "tests/search/test_reduction_resumed.py",
         "tests/cli/test_invariants.py",
@@ -135,6 +140,7 @@ LIKELY = {
     "explorer": ("tests/search/test_past_ram.py", "tests/search/test_limits.py"),
     "lang/registry.py": ("tests/unit/test_languages.py",),
     "reduction": (
+        "tests/search/test_reduction_claims.py",
         "tests/search/test_reduction_traps.py",
         "tests/search/test_reduction_effects.py",
         "tests/search/test_reduction_priorities.py",

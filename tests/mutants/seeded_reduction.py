@@ -113,6 +113,20 @@ REDUCTION = {
     ),
     "check/reducing.py": (("if subject is not None and _has_next(subject.formula):", "if subject is None:"),),
     "check/kept.py": (("if options.reduce is not Reduce.OFF:", "if False:"),),
+    "codegen/properties.py": (
+        # A cover goal that fails keeps others from being counted.
+        ("if (unlikely(holds < 0)) status = FAILED;", "if (unlikely(holds < 0)) return FAILED;"),
+        ('"if (status != OK) return status;"', '"(void)status;"'),
+    ),
+    "ir/interpreter.py": (
+        ("                failure = failure or Failure(", "                return Failure("),
+        # Goals that fail are not seen behind a false invariant.
+        (
+            "for each, arguments, truth in self._evaluate(PropertyKind.COVER, state):\n"
+            "            if isinstance(truth, Fault):\n                yield",
+            "for each, arguments, truth in ():\n            if isinstance(truth, Fault):\n                yield",
+        ),
+    ),
     "check/conclusion.py": (
         # Faults that hide behind others, and what is said of properties then.
         ("for number, finding in enumerate(findings if most > 1 else ()):", "for number, finding in enumerate(()):"),
