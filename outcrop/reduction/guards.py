@@ -39,6 +39,7 @@ from outcrop.ir.walk import changed, conjuncts, walk, writes_state
 from outcrop.reduction.effects import TooLarge, Tracer
 from outcrop.reduction.folding import combined
 from outcrop.reduction.leaves import Known, Values, bits
+from outcrop.reduction.truths import truths_of
 
 #: Values of a leaf that are told apart.
 MOST_VALUES = 1024
@@ -71,7 +72,7 @@ class Conjunct:
     can_be_tested: bool
     known: Known
     demands: Demands
-    is_plain: bool  #: whether it compares one leaf, so that it fails only if the leaf is undefined
+    unless_false: Demands  #: what is so where it is true or fails
 
 
 @lru_cache(maxsize=2048)
@@ -107,6 +108,7 @@ def conjuncts_of(
     """Returns the conjuncts of the guard of an instance. Each is evaluated only where those before it are true, so that
     their demands tell values. ``values``: those that each leaf may have, ``known``: where that is one."""
     found = []
+    truths = truths_of(system)
     is_pure = _is_pure(rule)
     known, demands = known if is_pure else {}, Demands()
     for node, is_plain in zip(split_guard(rule), _plain_conjuncts(rule), strict=True):
@@ -118,9 +120,16 @@ def conjuncts_of(
                 is_comparison = _is_plain(node, Tracer(system, rule, arguments, known))
         except TooLarge:
             is_safe = False
-        own = Demanding(system, rule, arguments, known).of(node) if is_pure else {}
-        found.append(Conjunct(node, reads, not is_safe, is_plain, known, own, is_comparison))
-        demands = both(demands, own)
+        truth = None
+        if is_pure and is_plain and not is_comparison:
+            truth = truths.of(node, rule, arguments, reads, known)
+        if truth is not None:
+            found.append(Conjunct(node, reads, truth.can_fail, True, known, truth.demands, truth.unless_false))
+        else:
+            own = Demanding(system, rule, arguments, known).of(node) if is_pure else {}
+            if_failing = _if_failing(own, reads, is_safe, is_comparison)
+            found.append(Conjunct(node, reads, not is_safe, is_plain, known, own, if_failing))
+        demands = both(demands, found[-1].demands)
         known = refined(known, demands, system.leaf_types, values)
     return found
 
@@ -210,14 +219,20 @@ def unless_false(conjuncts: list[Conjunct]) -> Demands:
     nothing then. A plain test of one leaf fails only if the leaf is undefined."""
     found: Demands = {}
     for each in conjuncts:
-        demands = each.demands
-        if not each.can_fail:
-            found = both(found, demands)
-            continue
-        if demands and each.reads == sum(1 << leaf for leaf in demands) and each.is_plain:
-            found = both(found, {leaf: mask | 1 for leaf, mask in demands.items()})
-        break
+        found = both(found, each.unless_false)
+        if each.can_fail:
+            break
     return found
+
+
+def _if_failing(demands: Demands, reads: int, is_safe: bool, is_comparison: bool) -> Demands:
+    """Returns what is true of a state in which a conjunct with some demands is true or fails. The comparison of one leaf
+    fails only if the leaf is undefined."""
+    if is_safe:
+        return demands
+    if is_comparison and demands and reads == sum(1 << leaf for leaf in demands):
+        return {leaf: mask | 1 for leaf, mask in demands.items()}
+    return {}
 
 
 class Demanding:

@@ -169,14 +169,16 @@ class Relations:
     def _options(self, number: int, conjunct: Conjunct, changing: int, failing: int) -> Iterator[Option]:
         """Yields the necessary enabling sets of a conjunct. ``changing``: the leaves that it reads and that may have
         another value later."""
-        leaves = bits(changing)
+        leaves = bits(conjunct.reads & ~sum(1 << leaf for leaf in conjunct.known))
         if len(leaves) != 1 or not tells_values(self.system.leaf_types[leaves[0]]):
             yield Option(number, ((self.writers_of(changing) | failing,),))
             return
         (leaf,) = leaves
         rows = [row | failing for row in self._by_value(leaf)]
-        wanted = unless_false([conjunct]).get(leaf)
+        wanted = conjunct.unless_false.get(leaf)
         if wanted is None:
+            if changing != 1 << leaf:
+                rows = [row | self.writers_of(changing) for row in rows]
             yield Option(number, tuple((row,) for row in rows), leaf)
             return
         # With another value of the leaf the guard is false, without a look at the conjunct.

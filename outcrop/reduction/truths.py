@@ -1,0 +1,99 @@
+"""Truth tables of conjuncts that depend on few values, such as ``m / 4 = 3`` or ``a[i] = 1`` where ``i`` is known.
+
+A conjunct is evaluated by the interpreter for all values of the leaves that it reads, other than those that are known.
+So it tells which values of each of these leaves a true conjunct demands, and with which it fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from math import prod
+
+from outcrop.ir.conditions import Condition, Instances
+from outcrop.ir.execute import Executor
+from outcrop.ir.faults import Fault
+from outcrop.ir.layout import encode
+from outcrop.ir.nodes import Expression, Load, LocalPlace
+from outcrop.ir.system import Rule, System
+from outcrop.ir.types import Real
+from outcrop.ir.walk import walk
+from outcrop.reduction.leaves import Known, bits
+
+#: Evaluations of one conjunct.
+_MOST_ROWS = 1024
+
+
+@dataclass(frozen=True)
+class Truth:
+    """For each leaf that is not known, its packed values with which a conjunct is true, and is true or fails, each with
+    some values of the others."""
+
+    demands: dict[int, int]
+    unless_false: dict[int, int]
+    can_fail: bool
+
+
+class Truths:
+    """The truth tables of the conjuncts of a System."""
+
+    def __init__(self, system: System) -> None:
+        self._executor = Executor(system)
+        self._kinds = system.leaf_types
+        self._leaf_count = system.leaf_count
+        self._defined = 0
+        for variable in system.variables:
+            if variable.is_defined:
+                self._defined |= ((1 << variable.type.leaf_count) - 1) << variable.offset
+        self._found: dict[tuple[object, ...], Truth] = {}
+
+    def of(self, node: Expression, rule: Rule, arguments: tuple[int, ...], reads: int, known: Known) -> Truth | None:
+        """Returns the table of a conjunct that reads some leaves; None if it would be too large. ``known``: values of
+        leaves where the conjunct is evaluated."""
+        fixed = tuple((leaf, known[leaf]) for leaf in bits(reads) if leaf in known)
+        free = [leaf for leaf in bits(reads) if leaf not in known]
+        kinds = [self._kinds[leaf] for leaf in free]
+        if any(isinstance(each, Real) for each in kinds) or prod(each.cardinality + 1 for each in kinds) > _MOST_ROWS:
+            return None
+        uses_locals = any(isinstance(each, LocalPlace) for each in walk(node))
+        key = (node, reads, fixed, (rule, arguments) if uses_locals else ())
+        if key not in self._found:
+            self._found[key] = self._evaluated(node, Instances(rule, self._executor).frame(arguments), free, fixed)
+        return self._found[key]
+
+    def _evaluated(
+        self, node: Expression, frame: list[int | float | None], free: list[int], fixed: Sequence[tuple[int, int]]
+    ) -> Truth:
+        condition = Condition(node, self._executor)
+        state: list[int | float | None] = [None] * self._leaf_count
+        for leaf, value in fixed:
+            state[leaf] = value
+        demands, unless_false, can_fail = dict.fromkeys(free, 0), dict.fromkeys(free, 0), False
+        for values in product(*map(self._values, free)):
+            for leaf, value in zip(free, values, strict=True):
+                state[leaf] = value
+            fails = False
+            try:
+                # Nothing is taken for granted of what an undefined value compares with.
+                is_true = condition(state, frame) or None in values
+            except Fault:
+                is_true, fails = False, True
+            can_fail = can_fail or fails
+            for leaf, value in zip(free, values, strict=True) if is_true or fails else ():
+                bit = 1 << encode(self._kinds[leaf], value)
+                unless_false[leaf] |= bit
+                demands[leaf] |= bit if is_true else 0
+        return Truth(demands, unless_false, can_fail)
+
+    def _values(self, leaf: int) -> list[int | None]:
+        kind = self._kinds[leaf]
+        values: list[int | None] = list(range(kind.low, kind.low + kind.cardinality))
+        return values if self._defined >> leaf & 1 else [None, *values]
+
+
+@lru_cache(maxsize=2)
+def truths_of(system: System) -> Truths:
+    """Returns the tables of a System, which its boxes have in common."""
+    return Truths(system)
