@@ -134,6 +134,7 @@ class _Closing:
         instances = traced or self._traced(range(len(self._rows)), known)
         live = done = 0
         written = [0] * len(instances)
+        counting = dict[int, int]()  # for each leaf, the instances that add to it
         while True:
             changed = 0
             for each in instances:
@@ -148,6 +149,9 @@ class _Closing:
                     done |= each.bit
                     for leaf in bits(each.effects.writes):
                         changed |= self.add(leaf, self._stored(each, leaf))
+                        if each.effects.stored(leaf).change is not None:
+                            counting[leaf] = counting.get(leaf, 0) | each.bit
+            changed |= self._count(instances, counting)
             if not changed:
                 return Box(tuple(self._values), known, instances, live)
             known = self._known()
@@ -156,6 +160,20 @@ class _Closing:
             for each in self._traced(outdated, known):
                 instances[each.number] = each
                 done &= ~each.bit
+
+    def _count(self, instances: list[Instance], counting: dict[int, int]) -> int:
+        """Adds the values of counters that instances reach from those that there are. Returns the leaves that have more
+        values now."""
+        changed = 0
+        for leaf, numbers in counting.items():
+            more = 1 << leaf
+            while more >> leaf & 1:
+                more = 0
+                for number in bits(numbers):
+                    if instances[number].effects.writes >> leaf & 1:
+                        more |= self.add(leaf, self._stored(instances[number], leaf))
+                changed |= more
+        return changed
 
     def _traced(self, numbers: Sequence[int], known: Known) -> list[Instance]:
         """Returns instances with their guards traced. Equal guards are traced once."""
@@ -195,10 +213,12 @@ class _Closing:
         return found
 
     def _stored(self, each: Instance, leaf: int) -> Values:
-        stored, kind = each.effects.stored(leaf), self._kinds[leaf]
-        if stored.change is not None and kind.cardinality <= self._most:
-            return frozenset(range(kind.low, kind.low + kind.cardinality))  # any, but not undefined
-        return stored.values
+        stored, kind, before = each.effects.stored(leaf), self._kinds[leaf], self._values[leaf]
+        if stored.change is None or before is None:
+            return stored.values
+        demanded = each.demands.get(leaf, -1)
+        counted = (value for value in before if value is not None and demanded >> packed(kind, value) & 1)
+        return frozenset(value + stored.change for value in counted)
 
     def _may_fire(self, each: Instance) -> bool:
         return all(_permits(each, leaf, self._values[leaf], self._kinds[leaf]) for leaf in each.unless_false)

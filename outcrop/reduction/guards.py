@@ -226,8 +226,8 @@ def unless_false(conjuncts: list[Conjunct]) -> Demands:
 
 
 def _if_failing(demands: Demands, reads: int, is_safe: bool, is_comparison: bool) -> Demands:
-    """Returns what is true of a state in which a conjunct with some demands is true or fails. The comparison of one leaf
-    fails only if the leaf is undefined."""
+    """Returns what is so where a conjunct with some demands is true or fails. The comparison of one leaf fails only if
+    the leaf is undefined."""
     if is_safe:
         return demands
     if is_comparison and demands and reads == sum(1 << leaf for leaf in demands):

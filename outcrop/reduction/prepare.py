@@ -100,7 +100,7 @@ def _reduction(system: System, interpreter: Interpreter) -> Reduction:
     widest = widest_box(system)
     narrower = narrower_box(system, widest, interpreter)
     boxes = [widest] if narrower is None else [narrower, widest]
-    relations = [Relations(system, each, groups) for each in boxes]
+    relations = [Relations(system, each, widest, groups) for each in boxes]
     efforts = [1.0] if narrower is None else [1.0, _EFFORT_FOR_FEW]
     phases = tuple(
         _phase(each, each.box is not widest, effort) for each, effort in zip(relations, efforts, strict=True)

@@ -12,8 +12,9 @@ from functools import cached_property
 from outcrop.ir.nodes import Binary, BinaryOperator, Expression, Local, Quantified, Quantifier
 from outcrop.ir.system import PropertyKind, System
 from outcrop.reduction.boxes import Box
+from outcrop.reduction.commuting import Commuting
 from outcrop.reduction.effects import Tracer
-from outcrop.reduction.guards import Conjunct, Demands, tells_values, unless_false
+from outcrop.reduction.guards import Conjunct, Demands, tells_values
 from outcrop.reduction.instances import Instance, Option, packed
 from outcrop.reduction.leaves import bits
 
@@ -24,12 +25,14 @@ _MOST_TESTED = 64
 class Relations:
     """The instances of a System with what each reads, writes and demands."""
 
-    def __init__(self, system: System, box: Box, groups: Sequence[int] = ()) -> None:
+    def __init__(self, system: System, box: Box, widest: Box, groups: Sequence[int] = ()) -> None:
         self.system = system
         self.box = box
         self.leaf_count = system.leaf_count
         self.instances = box.instances
         self._add_priorities()
+        self._commuting = Commuting(system, box, widest)
+        self._has_priorities = len({rule.priority for rule in system.rules}) > 1
         self.groups = groups  #: leaves that one property reads, for each that must be preserved
 
     def _add_priorities(self) -> None:
@@ -121,12 +124,17 @@ class Relations:
             writing |= writers[leaf] & ~self._opposite(each, leaf)
         for leaf in bits(each.effects.writes):
             reading |= readers[leaf] & ~self._opposite(each, leaf)
+        seen = 0
         for number, group in enumerate(self.groups, self.leaf_count):
             if each.effects.writes & group:
-                writing |= writers[number]
+                seen |= writers[number]
         # A guard that fails changes nothing, but whether it fails may depend on this instance.
         whole = (writing & ~self.conflicts[each.number]) | (reading & ~self.failing_conflicts[each.number])
-        return whole & ~each.bit
+        whole &= ~each.bit
+        for number in bits(whole) if not self._has_priorities and self.box.live & each.bit else ():
+            if self._commuting.accord(each, self.instances[number]):
+                whole ^= 1 << number
+        return whole | (seen & ~self.conflicts[each.number] & ~each.bit)
 
     def _opposite(self, each: Instance, leaf: int) -> int:
         """Returns the instances that use the other end of the queue in which a leaf lies. They accord where both are

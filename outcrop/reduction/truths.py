@@ -16,9 +16,10 @@ from outcrop.ir.conditions import Condition, Instances
 from outcrop.ir.execute import Executor
 from outcrop.ir.faults import Fault
 from outcrop.ir.layout import encode
-from outcrop.ir.nodes import Expression, Load, LocalPlace
+from outcrop.ir.nodes import Expression, LocalPlace
+from outcrop.ir.places import Store
 from outcrop.ir.system import Rule, System
-from outcrop.ir.types import Real
+from outcrop.ir.types import Multiset, Real
 from outcrop.ir.walk import walk
 from outcrop.reduction.leaves import Known, bits
 
@@ -43,19 +44,23 @@ class Truths:
         self._executor = Executor(system)
         self._kinds = system.leaf_types
         self._leaf_count = system.leaf_count
-        self._defined = 0
-        for variable in system.variables:
-            if variable.is_defined:
-                self._defined |= ((1 << variable.type.leaf_count) - 1) << variable.offset
+        self._defined = self._refused = 0
+        for each in system.variables:
+            leaves = ((1 << each.type.leaf_count) - 1) << each.offset
+            if each.is_defined:
+                self._defined |= leaves
+            if any(isinstance(part, Multiset | Real) for part in each.type.parts()):
+                self._refused |= leaves
         self._found: dict[tuple[object, ...], Truth] = {}
 
     def of(self, node: Expression, rule: Rule, arguments: tuple[int, ...], reads: int, known: Known) -> Truth | None:
         """Returns the table of a conjunct that reads some leaves; None if it would be too large. ``known``: values of
         leaves where the conjunct is evaluated."""
+        if reads & self._refused:
+            return None
         fixed = tuple((leaf, known[leaf]) for leaf in bits(reads) if leaf in known)
         free = [leaf for leaf in bits(reads) if leaf not in known]
-        kinds = [self._kinds[leaf] for leaf in free]
-        if any(isinstance(each, Real) for each in kinds) or prod(each.cardinality + 1 for each in kinds) > _MOST_ROWS:
+        if prod(self._kinds[leaf].cardinality + 1 for leaf in free) > _MOST_ROWS:
             return None
         uses_locals = any(isinstance(each, LocalPlace) for each in walk(node))
         key = (node, reads, fixed, (rule, arguments) if uses_locals else ())
@@ -63,13 +68,11 @@ class Truths:
             self._found[key] = self._evaluated(node, Instances(rule, self._executor).frame(arguments), free, fixed)
         return self._found[key]
 
-    def _evaluated(
-        self, node: Expression, frame: list[int | float | None], free: list[int], fixed: Sequence[tuple[int, int]]
-    ) -> Truth:
+    def _evaluated(self, node: Expression, frame: Store, free: list[int], fixed: Sequence[tuple[int, int]]) -> Truth:
         condition = Condition(node, self._executor)
-        state: list[int | float | None] = [None] * self._leaf_count
-        for leaf, value in fixed:
-            state[leaf] = value
+        state: Store = [None] * self._leaf_count
+        for leaf, known in fixed:
+            state[leaf] = known
         demands, unless_false, can_fail = dict.fromkeys(free, 0), dict.fromkeys(free, 0), False
         for values in product(*map(self._values, free)):
             for leaf, value in zip(free, values, strict=True):
