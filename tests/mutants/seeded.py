@@ -384,7 +384,7 @@ MUTANTS = [
         ("            if each.effects.writes & group:", "            if False:"),
         # Guards that may fail before the false conjunct.
         ("                    failing = earlier", "                    failing |= conjunct.reads"),
-        ("wanted = unless_false([conjunct]).get(leaf)", "wanted = conjunct.demands.get(leaf)"),
+        ("wanted = conjunct.unless_false.get(leaf)", "wanted = conjunct.demands.get(leaf)"),
         # Enabling sets.
         ("                if demanded >> value & 1:", "                if not demanded >> value & 1:"),
         ("each.otherwise = self.writers_of(each.guard_reads)", "each.otherwise = 0"),

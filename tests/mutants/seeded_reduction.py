@@ -41,7 +41,7 @@ REDUCTION = {
     ),
     "reduction/guards.py": (
         # Conjuncts behind one that can fail.
-        ("for leaf, mask in demands.items()})\n        break\n", "for leaf, mask in demands.items()})\n"),
+        ("        if each.can_fail:\n            break\n", ""),
     ),
     "reduction/boxes.py": (
         # Leaves are taken for those that symmetry exchanges because fields have one name.

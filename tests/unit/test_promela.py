@@ -99,7 +99,7 @@ def messages(text: str) -> str:
         ("proctype P() { skip } init { run Q(); run P() }", "unknown proctype 'Q'"),
         ("chan c = [1] of { bit }; active proctype P() { d_step { skip; c!1, 2 } }", "carries 1 values, not 2"),
         ("byte x; chan c = [1] of { bit }; active proctype P() { d_step { if :: c!1, 2 :: x = 1 fi } }", "not 2"),
-        ("chan c = [1] of { bit }; active proctype P() { chan d = c; d_step { d!1, 2 } }", "can only use buffered"),
+        ("chan c = [1] of { bit }; active proctype P() { chan d = c; d_step { d!1, 2 } }", "carries 1 values, not 2"),
         ("byte x; never { do :: x = 1 od } active proctype P() { x = 1 }", "a never claim can only test"),
     ],
 )

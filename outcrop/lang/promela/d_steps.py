@@ -62,7 +62,7 @@ class DeterministicLowering(ExclusiveLowering):
         if not isinstance(node, syntax.Send | syntax.Receive):
             return [None]
         found: list[Use | None] = []
-        for use in self.uses(node.channel, len(node.arguments)):
+        for use in self.uses(node.channel, len(node.arguments)) or self.uses(node.channel, None):
             if not use.channel.capacity:
                 self.report.error(
                     f"a d_step cannot use '{use.channel.name}', which has no buffer", step.span, "use 'atomic' instead"

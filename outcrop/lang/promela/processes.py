@@ -60,7 +60,8 @@ def count_processes(
         younger = [name for name, pids in census.active.items() if pids.start > first]
         keeps = not any(can_end(graphs[name][1]) for name in younger)
         keeps = keeps and (
-            started.numbered == len(started.names) or not any(can_end(graphs[name][1]) for name in started.names[:-1])
+            started.numbered == len(started.names)
+            or not any(name in graphs and can_end(graphs[name][1]) for name in started.names[:-1])
         )
         for number, name in enumerate(started.names):
             low = at + number if keeps else first + 1
