@@ -309,6 +309,8 @@ _TURNS = "byte x; active proctype P() { x = 1; x = 0; x = 1; x = 3; do :: x = 0 
         (_TURNS + "ltl f { (x == 0) W (x == 1) W (x == 3) }", {}, "holds"),
         (_TURNS + "ltl f { [] (x != 2 -> (!x == 1) || x) }", {}, "holds"),  # (!x) == 1
         (_TURNS + "ltl f { ! <> !x == 2 }", {}, "holds"),
+        ("#define ALWAYS(p) [](x < 3 -> (p))\n" + _TURNS + "ltl f { ALWAYS(x < 1) }", {}, "violated"),
+        ("#define ALWAYS(p) [](x < 3 -> (p))\n" + _TURNS + "ltl f { ALWAYS(x < 3) && ALWAYS(x < 9) }", {}, "holds"),
         (_LINE + "accept: x == 9 }", {"acceptance": True}, "violated"),
         (_LINE + "accept: skip; x == 9 }", {"acceptance": True}, "holds"),
         (_LINE + "x == 9 }", {"progress": True}, "holds"),

@@ -21,6 +21,7 @@ from outcrop.lang.promela.control import Location, Step
 from outcrop.lang.promela.moves import Meeting, MoveLowering
 from outcrop.lang.promela.scope import ChannelSymbol, ProctypeSymbol
 from outcrop.lang.promela.values import Known, ValueLowering
+from outcrop.lang.promela.words import words
 
 #: Ways through atomic sequences from one location, and turns of a loop on one of them. Past these numbers a rule ends
 #: at the next location of the sequence.
@@ -227,7 +228,7 @@ def _excludes(test: syntax.Test, other: syntax.Statement | None) -> bool:
     two = other.condition
     if not (isinstance(two, syntax.Binary) and two.operator in _EXCLUDED.get(one.operator, ())):
         return False
-    return (one.left.span.text, one.right.span.text) == (two.left.span.text, two.right.span.text)
+    return (words(one.left), words(one.right)) == (words(two.left), words(two.right))
 
 
 def _back_to(head: Location, first: Step) -> tuple[Step, ...]:

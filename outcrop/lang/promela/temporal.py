@@ -22,6 +22,7 @@ from outcrop.lang.promela.language import PromelaOptions
 from outcrop.lang.promela.parser import parse_expression
 from outcrop.lang.promela.preprocessor import Preprocessor
 from outcrop.lang.promela.scope import VariableSymbol
+from outcrop.lang.promela.words import words
 from outcrop.ltl.parser import Binding
 from outcrop.options import FormulaText, LoadOptions
 from outcrop.source import Source, Span
@@ -51,12 +52,16 @@ class TemporalLowering(DeclarationLowering):
         super().__init__(source, options, preprocessor)
         self.temporal: list[TemporalProperty] = []
         self.automaton: Automaton | None = None
+        self._expanded: dict[str, set[str]] = {}  #: of a formula: texts of its expressions, and what they stand for
 
     def formulas(self, model: syntax.Model) -> None:
         if not self.options.of(PromelaOptions).claims:
             return
         for each in model.formulas:
             self.process, self.frame = None, FrameBuilder()
+            self._expanded = {}
+            for node in _expressions(each.formula):
+                self._expanded.setdefault(" ".join(node.span.text.split()), set()).add(words(node))
             meaning: dict[Formula, Expression] = {}
             formula = self._formula(each.formula, meaning)
             frame = self.frame.finish()
@@ -132,7 +137,10 @@ class TemporalLowering(DeclarationLowering):
             assert isinstance(node, syntax.Binary)
             left, right = self._formula(node.left, meaning), self._formula(node.right, meaning)
             return Formula(_OPERATORS[node.operator], left, right)
-        proposition = proposition_of(" ".join(node.span.text.split()), verbatim=True)
+        text = " ".join(node.span.text.split())
+        if len(self._expanded[text]) > 1:  # several expressions that come from one macro
+            text = words(node)
+        proposition = proposition_of(text, verbatim=True)
         meaning[proposition] = self.condition(node)
         return proposition
 
@@ -245,6 +253,17 @@ def _accepting_at(visited: Expression, claim: Automaton) -> Automaton:
         accepting=claim.accepting | frozenset(copies.values()),
         edges=tuple(edges),
     )
+
+
+def _expressions(node: syntax.Expression) -> Iterator[syntax.Expression]:
+    """Yields the expressions of the model in a formula."""
+    if not _is_temporal(node):
+        yield node
+    elif isinstance(node, syntax.Unary):
+        yield from _expressions(node.operand)
+    elif isinstance(node, syntax.Binary):
+        yield from _expressions(node.left)
+        yield from _expressions(node.right)
 
 
 def _is_temporal(node: syntax.Expression) -> bool:

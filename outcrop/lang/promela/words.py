@@ -79,7 +79,15 @@ def words(node: syntax.Expression) -> str:
             return f"get_priority({words(process)})"
         case syntax.Evaluated(operand):
             return f"eval({words(operand)})"
+        case syntax.RemoteLabel(proctype, process, label):
+            return f"{_process(proctype, process)}@{label.text}"
+        case syntax.RemoteVariable(proctype, process, variable):
+            return f"{_process(proctype, process)}:{words(variable)}"
     return " ".join(node.span.text.split())
+
+
+def _process(proctype: syntax.Name, process: syntax.Expression | None) -> str:
+    return proctype.text if process is None else f"{proctype.text}[{words(process)}]"
 
 
 def _reference(node: syntax.Reference) -> str:
