@@ -50,8 +50,6 @@ class ChannelLowering(ExpressionLowering):
     channels: list[ChannelSymbol]
     holding: Holding
 
-    # --- Declared channels -------------------------------------------------------------------------------------
-
     def queue_type(self, channel: ChannelSymbol) -> Record:
         types = channel.types
         fields = tuple((str(at + 1), kind) for at, kind in enumerate(types))
@@ -162,7 +160,7 @@ class ChannelLowering(ExpressionLowering):
     def channel_test(self, node: syntax.ChannelTest) -> Expression:
         def test(use: Use) -> Expression:
             length, span = self.length(use, node.span), node.span
-            limit = build.number(max(use.channel.capacity, 1), span)  # a rendezvous channel is never full, as in SPIN
+            limit = build.number(use.channel.capacity or 1, span)  # a rendezvous channel is never full, as in SPIN
             zero = build.number(0, span)
             match node.word:
                 case "len":

@@ -41,7 +41,7 @@ class PromelaOptions:
 
 LANGUAGE = Language(
     name="Promela",
-    suffixes=(".pml", ".pm", ".prom", ".promela", ".spin"),
+    suffixes=(".pml", ".pm", ".prm", ".pr", ".prom", ".promela", ".spin"),
     front_end="outcrop.lang.promela.lowering",
     editing="outcrop.lang.promela.editing:EDITING",
     options=(PromelaOptions,),

@@ -214,7 +214,10 @@ def _followed(graph: Graph, constants: dict[str, int], common: dict[str, Variabl
         try:
             step = _only_step(here, shared | values, constants)
         except Unknown:
-            break
+            first = None if started else _first_run(here)
+            if first is None:
+                break
+            step, values, shared = first, {}, {}
         run = _run_of(step)
         if started and (step.region != region or _may_wait(step, shared | values, constants)):
             region = None
@@ -234,9 +237,7 @@ def _followed(graph: Graph, constants: dict[str, int], common: dict[str, Variabl
                     kept.pop(name, None)
                 if kept is shared and not (name in common and _fits(shared.get(name), common[name])):
                     shared.pop(name, None)
-            case syntax.Receive():
-                break
-            case syntax.Block():
+            case syntax.Receive() | syntax.Block():
                 if step.graph is not None and runs_of(step.graph):
                     break
                 for name in syntax.stored_names(step.action):
@@ -285,6 +286,22 @@ def _runs_after(here: Location) -> list[syntax.Run]:
                 seen.add(step.target)
                 pending.append(step.target)
     return found
+
+
+def _first_run(here: Location) -> Step | None:
+    """Returns the step that starts a process before any other does so, whichever way is taken from a place."""
+    pending, seen = [here], {here}
+    found: set[Step] = set()
+    while pending:
+        for step in pending.pop().steps:
+            if step.graph is not None and runs_of(step.graph):
+                return None
+            if _run_of(step) is not None:
+                found.add(step)
+            elif step.target not in seen:
+                seen.add(step.target)
+                pending.append(step.target)
+    return found.pop() if len(found) == 1 else None
 
 
 def _only_step(here: Location, values: dict[str, int], constants: dict[str, int]) -> Step:
