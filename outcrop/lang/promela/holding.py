@@ -50,22 +50,25 @@ class Holding:
     def find(self) -> None:
         """Follows all statements until no set grows."""
         steps = [(proctype, action) for proctype in self.proctypes.values() for action in _statements(proctype.graph)]
-        before = None
-        self._begin()
-        while (after := (dict(self._held), dict(self._sent))) != before:
-            before = after
-            for proctype, action in steps:
-                self._follow(action, proctype)
-
-    def _begin(self) -> None:
-        """Stores the initial values, and those that a narrow type has whatever is stored."""
-        for names, owner in ((self.globals, None), *((each.names, each) for each in self.proctypes.values())):
-            for symbol in names.values():
-                if isinstance(symbol, VariableSymbol):
-                    self._held[symbol] = _narrow(symbol.type) | self._initial(symbol.initial, owner)
+        for _, symbol in self._variables():
+            self._held[symbol] = _narrow(symbol.type)
         for channel in self.channels:
             for number, kind in enumerate(channel.types):
                 self._sent[channel, number] = _narrow(kind)
+        before = None
+        while (after := (dict(self._held), dict(self._sent))) != before:
+            before = after
+            for owner, symbol in self._variables():
+                self._held[symbol] |= self._initial(symbol.initial, owner)
+            for proctype, action in steps:
+                self._follow(action, proctype)
+
+    def _variables(self) -> Iterator[tuple[ProctypeSymbol | None, VariableSymbol]]:
+        """Yields all variables, each with the proctype that it belongs to."""
+        for owner in (None, *self.proctypes.values()):
+            for symbol in (self.globals if owner is None else owner.names).values():
+                if isinstance(symbol, VariableSymbol):
+                    yield owner, symbol
 
     def _initial(self, value: InitialValue, owner: ProctypeSymbol | None) -> Channels:
         if isinstance(value, syntax.Expression):
