@@ -231,7 +231,7 @@ def _search_native(
     remove_stale_work(options.workdir)
     symmetry = options.symmetry and system.allows_symmetry
     emitted = emit(system, symmetry, options.coverage, prints=options.prints, reduction=reduction)
-    may_use_gpu = options.device is DeviceChoice.AUTO and not wants_compression(options) and reduction is None
+    may_use_gpu = options.device is DeviceChoice.AUTO and not wants_compression(options)
     on_gpu = options.device is DeviceChoice.GPU or (may_use_gpu and is_there())
     transport = transport_of(options.ranks)
     _refuse_what_it_cannot(strategy, options, bool(emitted.liveness_count))

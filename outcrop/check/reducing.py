@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from outcrop.errors import UsageError
 from outcrop.ir.formula import Formula, Operator
 from outcrop.ir.system import PropertyKind, System
-from outcrop.options import CheckOptions, DeviceChoice, Fair, Reduce
+from outcrop.options import CheckOptions, Fair, Reduce
 from outcrop.outcome import ReductionReport
 from outcrop.source import Diagnostic, Severity
 
@@ -21,9 +21,7 @@ def refuse_what_changes(system: System, checks: Sequence[TemporalCheck], options
     if options.reduce is Reduce.OFF:
         return
     problem = ""
-    if options.device is DeviceChoice.GPU:
-        problem = "searches on a GPU are not reduced"
-    elif options.fair is not Fair.NONE:
+    if options.fair is not Fair.NONE:
         problem = "partial-order reduction does not preserve fairness"
     elif system.of_kind(PropertyKind.LIVENESS):
         problem = "partial-order reduction does not preserve 'liveness' properties"

@@ -58,12 +58,12 @@ def write_reduced(unit: Unit, codes: list[RuleCode], reduction: Reduction) -> Ex
     body = [
         "Instances none = {{0}}, *const active = &none;",
         "int enabled = 0;",
-        "const uint8_t failed = expansion->failed;",
+        "const int failed = expansion->failed;",
         "expansion->failed = 0;",
         *calls,
         "const int fails = expansion->failed;",
         "fire_stubborn(state, expansion, active, fails);",
-        "expansion->failed |= failed | (uint8_t)fails;",
+        "expansion->failed |= failed | fails;",
         "(void)enabled;",
         "return OK;",
     ]
@@ -191,15 +191,14 @@ def _write_fire(codes: list[RuleCode]) -> list[str]:
     body = [
         "Context *const context = expansion->context;",
         "const uint32_t rule = rule_of[instance];",
-        "const Counter before = context->fired[rule];",
-        "const uint8_t failed = expansion->failed;",
-        "expansion->failed = 0;",
+        "const int enabled = expansion->enabled, failed = expansion->failed;",
+        "expansion->enabled = expansion->failed = 0;",
         "uint8_t *const next = successor_begin(expansion, original);",
         "int status = FAILED;",
         *braced("switch (rule)", cases),
         "successor_end(expansion, original, rule, status);",
-        "const int leads_on = context->fired[rule] != before && !expansion->failed;",
-        "expansion->failed |= failed;",
+        "const int leads_on = expansion->enabled && !expansion->failed;",
+        "expansion->enabled |= enabled, expansion->failed |= failed;",
         "return leads_on;",
     ]
     signature = "static NOINLINE int fire_instance(Expansion *expansion, const uint8_t *original, uint32_t instance)"
@@ -256,7 +255,7 @@ def _write_conjuncts(unit: Unit, codes: list[RuleCode], reduction: Reduction) ->
 
 
 _TYPES = (
-    f"#define NO_ROW UINT32_C({_NO_ROW:#x})",
+    f"#define NO_ROW {_NO_ROW:#x}u",
     f"#define DECIDED {_DECIDED}",
     "typedef struct {",
     "  uint32_t row[2], settled[2]; /* of enabling_rows: sets to add, and what each of them keeps disabled */",

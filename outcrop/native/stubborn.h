@@ -57,7 +57,7 @@ static const Instances *enabling_set(const uint8_t *state, Context *context, con
   const Option *option = phase->options + phase->first_option[instance];
   const Option *const end = phase->options + phase->first_option[instance + 1];
   const Instances *best = &enabling_rows[choices[phase->otherwise[instance]].row[0]];
-  uint32_t least = UINT32_MAX;
+  uint32_t least = ~0u;
   uint64_t is_false = 0;
   for (int are_known = 0; option < end; option++) {
     const Choice *const choice = &choices[option->first + get_bits(state, option->bit, option->width)];
@@ -96,7 +96,7 @@ static uint32_t close_set(const uint8_t *state, Context *context, const Phase *p
   const Instances *const later = &enabling_rows[phase->later[start]];
   Instances waiting = {{0}};
   uint32_t count = 1, instance;
-  memset(set, 0, sizeof *set);
+  for (int i = 0; i < INSTANCE_WORDS; i++) set->words[i] = 0;
   set->words[start >> 6] = waiting.words[start >> 6] = UINT64_C(1) << (start & 63);
   while ((instance = take_waiting(&waiting, active)) != INSTANCE_COUNT) {
     const Instances *settled = &enabling_rows[NOTHING];

@@ -15,6 +15,8 @@ from outcrop.gpu.source import Tuning
 from outcrop.ir.vacuity import vacuity
 from outcrop.options import CheckOptions
 from outcrop.outcome import Outcome
+from outcrop.reduction.prepare import reduction_of
+from outcrop.reduction.stubborn import Reduction
 from outcrop.search import ram
 
 #: Sizes with which everything has to grow, and levels are expanded in many pieces.
@@ -29,6 +31,17 @@ def program(model: Model, *, symmetry: bool, prints: bool = False) -> Program:
     emitted = emit(system, symmetry and system.allows_symmetry, prints=prints)
     native = compile_model(emitted.source, notes=emitted.notes)
     return Program(system, emitted, native)
+
+
+def reduced_program(model: Model, *, symmetry: bool) -> Program | None:
+    """Returns the program of a model with partial-order reduction; None if it is searched in full."""
+    system = model.system
+    symmetry = symmetry and system.allows_symmetry
+    reduction = reduction_of(system, symmetry)
+    if not isinstance(reduction, Reduction):
+        return None
+    emitted = emit(system, symmetry, reduction=reduction)
+    return Program(system, emitted, compile_model(emitted.source, notes=emitted.notes))
 
 
 def load_program(path: Path, *, symmetry: bool = False, prints: bool = False, **constants: object) -> Program:

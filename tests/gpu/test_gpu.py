@@ -9,9 +9,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from devices import TINY, TINY_TUNING, compare, load_program, program
+from devices import TINY, TINY_TUNING, compare, load_program, program, reduced_program
 from expectations import EXAMPLES, TEST_MODELS, expectation
 from generator import generate
+from generator.rare import generate_rare
 
 from outcrop.api import Model, load
 from outcrop.gpu.device import CudaDevice, Device, is_there
@@ -61,6 +62,22 @@ def test_generated_models(seed: int, device: Device) -> None:
     got = compare(made, device, chosen, *random.choice([(None, None), (TINY, TINY_TUNING)]))
     expected = reference.search(system, chosen)
     assert (got.levels, got.fired, got.findings) == (expected.levels, expected.fired, expected.findings)
+
+
+@pytest.mark.parametrize("path", _SMALL, ids=lambda path: path.stem)
+def test_reduced_searches_of_every_small_model(path: Path, device: Device) -> None:
+    made = reduced_program(load(path), symmetry=True)
+    if made is not None and made.why_not is None:
+        compare(made, device, CheckOptions(strategy="ram", max_errors=None))
+
+
+@pytest.mark.parametrize("language", ["m", "dve", "pml"])
+@pytest.mark.parametrize("seed", range(20))
+def test_reduced_searches_of_generated_models(seed: int, language: str, device: Device) -> None:
+    system, _ = load_text(generate_rare(Random(seed), language), f"generated.{language}", LoadOptions())
+    made = reduced_program(Model(system, (), LoadOptions()), symmetry=False)
+    if made is not None and made.why_not is None:
+        compare(made, device, CheckOptions(strategy="ram", max_errors=None))
 
 
 def _known() -> list[dict[str, str]]:

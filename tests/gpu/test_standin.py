@@ -14,7 +14,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from conftest import Run
-from devices import TINY, TINY_TUNING, compare, load_program, program
+from devices import TINY, TINY_TUNING, compare, load_program, program, reduced_program
 from expectations import EXAMPLES, TEST_MODELS, expectation
 from generator import generate
 
@@ -65,6 +65,17 @@ def test_every_small_model(path: Path, device: StandIn, strategy: str, symmetry:
     made = load_program(path, symmetry=symmetry)
     if made.why_not is None:
         compare(made, device, CheckOptions(strategy=strategy, symmetry=symmetry, max_errors=None))
+
+
+@pytest.mark.parametrize("name", ["german_cache.pml", "german_cache.m", "print_queue.dve"])
+def test_reduced_searches_are_those_of_the_processor(name: str, device: StandIn) -> None:
+    made = reduced_program(load(next(path for path in EXAMPLES if path.name == name)), symmetry=True)
+    assert made is not None
+    outcome = compare(made, device, CheckOptions(strategy="ram", max_errors=None))
+    states, reduced, enabled, fired = outcome.covered[-4:]
+    assert states == outcome.visited
+    assert 0 < reduced < states
+    assert fired < enabled
 
 
 @pytest.mark.parametrize("seed", range(6))

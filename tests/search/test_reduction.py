@@ -434,7 +434,6 @@ def test_the_document_has_the_reduction() -> None:
         ('liveness "l" there = 0;', {}),
         ('ltl "next" : G X {spin = 0};', {}),
         ('ltl "fair" : G F {spin = 0};', {"fair": "weak"}),
-        ("", {"device": "gpu"}),
         ("", {"keep_states": "kept"}),
     ],
 )

@@ -96,6 +96,8 @@ static __device__ __forceinline__ uint64_t claim(uint64_t *counter, uint32_t wan
   return first + of_warp[warp] + until - wanted;
 }
 
+static __device__ __forceinline__ int __builtin_ctzll(uint64_t word) { return __ffsll((long long)word) - 1; }
+static __device__ __forceinline__ int __builtin_popcountll(uint64_t word) { return __popcll(word); }
 static __device__ __forceinline__ int __builtin_add_overflow(int64_t a, int64_t b, int64_t *sum) {
   *sum = (int64_t)((uint64_t)a + (uint64_t)b);
   return ((a ^ *sum) & (b ^ *sum)) < 0;
