@@ -34,7 +34,9 @@ def test_killed_at_random_moments(seed: int, tmp_path: Path, process: Callable[.
         if run.returncode == 0:
             break
     else:
-        out = process(*check, "--resume" if (place / "manifest.json").exists() else "--checkpoint", place).out
+        done = process(*check, "--resume" if (place / "manifest.json").exists() else "--checkpoint", place)
+        assert not done.err
+        out = done.out
     result = json.loads(out)
     for key in ("verdict", "states", "levels", "rules_fired", "coverage"):
         assert result[key] == wanted[key]

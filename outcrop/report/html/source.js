@@ -9,7 +9,7 @@ const LANGUAGES = {
 
 const MARGIN_LINES = 3; // above a rule that is shown
 
-const SUFFIXES = { pm: "pml", prom: "pml", promela: "pml", spin: "pml" }; // other endings of files in a language
+const SUFFIXES = { pm: "pml", prm: "pml", pr: "pml", prom: "pml", promela: "pml", spin: "pml" }; // other endings of files in a language
 
 function languageOf(file) {
   const suffix = (file.split(".").pop() || "").toLowerCase();
