@@ -241,3 +241,20 @@ def test_a_new_line_and_a_brace_separate_statements() -> None:
     outcrop.loads("typedef T { byte a\n bit b; short c } T t; active proctype P() { t.a = 1 }", "m.pml")
     with pytest.raises(ModelError, match="expected ';' before the next field"):
         outcrop.loads("typedef T { byte a bit b } T t; active proctype P() { t.a = 1 }", "m.pml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("byte x = y; active proctype P() { skip }", "unknown name 'y'"),
+        ("byte x = len(c); active proctype P() { skip }", "unknown name 'c'"),
+        ("active [2] proctype P() { byte x = y; skip }", "unknown name 'y'"),
+        ("active proctype P() { byte x = P[0]@there; skip }", "proctype 'P' has no label 'there'"),
+        ("proctype Q() { skip } active proctype P() { pid q = run Q(); skip }", "'run' cannot stand in an initial"),
+        ("proctype Q() { skip } active proctype P() { skip; pid q = run Q() }", "'run' cannot stand in an initial"),
+    ],
+)
+def test_wrong_initial_values_are_errors(text: str, message: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        outcrop.loads(text, "m.pml")
+    assert [each.message.startswith(message) for each in caught.value.diagnostics] == [True]

@@ -40,33 +40,35 @@ def lower_open(source: Source, options: LoadOptions) -> tuple[System, list[Diagn
     try:
         tree, preprocessor, warnings = parse(source, options.constants)
         lowering = _ModelLowering(source, options, preprocessor)
+        system = None
         with suppress(TooManyErrors):
-            lowering.model(tree)
+            system = lowering.model(tree)
     except RecursionError:
         message = "the model is nested too deeply: split its largest expressions"
         raise ModelError([Diagnostic(Severity.ERROR, message)]) from None
     diagnostics = [*warnings, *lowering.report.diagnostics]
-    if lowering.report.error_count:
+    if system is None or lowering.report.error_count:
         raise ModelError([each for each in diagnostics if each.severity is Severity.ERROR])
-    return lowering.system(), diagnostics, lowering.standalone
+    return system, diagnostics, lowering.standalone
 
 
 class _ModelLowering(TemporalLowering):
     _rules: list[Rule]
     _properties: list[Property]
 
-    def model(self, tree: syntax.Model) -> None:
+    def model(self, tree: syntax.Model) -> System | None:
+        """Returns the System. None, or a System of no use, if the report has errors."""
         self._check_replacements()
         self._rules, self._properties = [], []
         if not tree.proctypes:
             self.report.error("the model has no process", None, "add 'init { ... }' or an active proctype")
-            return
+            return None
         self.types(tree)
         self.find_written(tree)
         self.declare_globals(tree)
         self.declare_proctypes(tree)
         if self.report.error_count:
-            return
+            return None
         self.number_channels()
         self.holding = Holding(self.globals, self.proctypes, self.channels)
         self.holding.find()
@@ -86,6 +88,7 @@ class _ModelLowering(TemporalLowering):
         for formula in self.options.formulas:
             self.given_formula(formula)
         self.warn_of_labels()
+        return self._system()
 
     def _check_replacements(self) -> None:
         """Reports each -D that names no macro of the model."""
@@ -141,7 +144,7 @@ class _ModelLowering(TemporalLowering):
             whole = build.logical(BinaryOperator.AND, whole, complete, span)
         return whole, self.frame.finish()
 
-    def system(self) -> System:
+    def _system(self) -> System:
         nowhere = Span(self.source, 0, 0)
         self.frame = FrameBuilder()
         body = tuple(self.start_body())

@@ -28,11 +28,13 @@ from outcrop.lang.promela.syntax import (
     Print,
     Receive,
     Reference,
+    Run,
     Send,
     SetPriority,
     Statement,
     Test,
     Unless,
+    walk,
 )
 
 TYPES = frozenset(("bit", "bool", "byte", "pid", "short", "int", "unsigned", "mtype", "chan"))
@@ -104,6 +106,9 @@ class StatementParser(LoopParser):
                 initial = self._values()
             else:
                 initial = self.expression()
+            for run in [each for each in walk(initial) if isinstance(each, Run)]:
+                hint = f"declare '{name.text}' first, and store the number: {name.text} = run {run.proctype.text}(...)"
+                self.fail("'run' cannot stand in an initial value", hint, run.span)
         return Declarator(name, size, bits, initial)
 
     def _number_of(self, what: str) -> Expression:
