@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from outcrop.errors import UsageError
 from outcrop.ir.formula import Formula, Operator
 from outcrop.ir.system import PropertyKind, System
+from outcrop.ltl.stuttering import ignores_repetitions
 from outcrop.options import CheckOptions, Fair, Reduce
 from outcrop.outcome import ReductionReport
 from outcrop.source import Diagnostic, Severity
@@ -25,8 +26,8 @@ def refuse_what_changes(system: System, checks: Sequence[TemporalCheck], options
         problem = "partial-order reduction does not preserve fairness"
     elif system.of_kind(PropertyKind.LIVENESS):
         problem = "partial-order reduction does not preserve 'liveness' properties"
-    elif checks and system.automaton is not None:
-        problem = f"partial-order reduction needs formulas, and the process '{system.automaton.name}' may count steps"
+    elif checks and system.automaton is not None and not ignores_repetitions(system.automaton):
+        problem = f"partial-order reduction changes the number of steps, which '{system.automaton.name}' may count"
     for each in checks:
         subject = each.property_instance.property
         if subject is not None and _has_next(subject.formula):

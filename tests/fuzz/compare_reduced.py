@@ -176,8 +176,7 @@ def reduced_formula_disagreement(text: str, name: str, seed: int, native: bool =
 
 
 def formulas_disagreement(system: System, load: LoadOptions, random: Random, native: bool) -> str:
-    """Returns a formula of a System that is decided otherwise with reduction; "" if there is none."""
-    system = dataclasses.replace(system, automaton=None)
+    """Returns a formula or claim of a System that is decided otherwise with reduction; "" if there is none."""
     for symmetry in sorted({False, bool(system.scalarsets) and system.allows_symmetry}):
         options = CheckOptions(symmetry=symmetry, deadlock=Deadlock.OFF, states=_MOST_STATES)
         for check in plan(system, options)[:3]:

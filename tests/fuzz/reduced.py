@@ -50,6 +50,7 @@ KINDS: dict[str, tuple[str, Callable[[int], str], bool]] = {
     "rare dve ltl": ("dve", lambda seed: generate_rare(Random(seed), "dve", True), True),
     "rare pml ltl": ("pml", lambda seed: generate_rare(Random(seed), "pml", True), True),
     "pml": ("pml", lambda seed: PromelaModel(seed).text(), False),
+    "never pml": ("pml", lambda seed: PromelaModel(seed, "never").text(), True),
     "ring pml": ("pml", lambda seed: generate_ring(Random(seed)), False),
     "processes m": ("m", lambda seed: generate_processes(Random(seed)), False),
     "processes dve": ("dve", lambda seed: generate_processes_dve(Random(seed)), False),
@@ -64,7 +65,7 @@ KINDS: dict[str, tuple[str, Callable[[int], str], bool]] = {
     "staged py": ("py", lambda seed: generate_staged_python(Random(seed)), False),
 }
 #: Kinds that seeds choose from by default. New ones are not among them, so that old seeds keep their models.
-_DEFAULT = [kind for kind in KINDS if not kind.startswith(("wide", "staged"))]
+_DEFAULT = [kind for kind in KINDS if not kind.startswith(("wide", "staged", "never"))]
 _SECONDS_BETWEEN_NOTES = 300.0
 
 

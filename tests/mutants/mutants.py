@@ -149,6 +149,7 @@ LIKELY = {
     ),
     "lang/promela/rules.py": ("tests/search/test_reduction_traps.py",),
     "check/reducing.py": ("tests/search/test_reduction.py",),
+    "ltl/stuttering.py": ("tests/ltl/test_stuttering.py",),
     "check/kept.py": ("tests/recheck", "tests/search/test_reduction.py"),
     "check/conclusion.py": ("tests/cli/test_verdicts.py",),
     "native/stubborn.h": ("tests/search/test_reduction.py", "tests/search/test_reduction_emitted.py"),

@@ -12,6 +12,7 @@ import pytest
 from reduced_models import both, model_of
 
 from outcrop.check.engines import search
+from outcrop.errors import UsageError
 from outcrop.ir.automaton import Automaton, Edge
 from outcrop.ir.nodes import Unary, UnaryOperator
 from outcrop.ir.product import product
@@ -77,3 +78,52 @@ def test_no_state_of_the_automaton_hides_a_visible_step(odd: bool) -> None:
         outcome = search(system, LoadOptions(), options).outcome
         assert outcome.reduction is not None and outcome.reduction.reduced
         assert [each.kind for each in outcome.findings] == [FindingKind.LASSO]
+
+
+_STEPS = """
+byte x, y;
+active proctype P() { x = 1; x = 2; x = 3; done: skip }
+active proctype Q() { y = 1; y = 2; y = 3 }
+"""
+
+#: Claims that do not count steps, and whether a run of the model is one that they forbid.
+_CLAIMS = {
+    "T0: do :: true :: x == 2 -> goto accept od; accept: do :: x != 3 od": False,
+    "T0: do :: x < 3 :: x == 3 -> break od": True,
+    "do :: assert(!(x == 3 && y == 1)) od": True,
+    "do :: assert(x < 4) od": False,
+    "T0: do :: true :: P@done -> goto accept od; accept: do :: x == 3 od": True,
+}
+
+
+@pytest.mark.parametrize("claim", _CLAIMS)
+def test_claims_that_count_no_steps_are_reduced(claim: str) -> None:
+    for strategy in ("owcty", "ndfs"):
+        model = model_of(f"{_STEPS} never {{ {claim} }}", "model.pml")
+        full, reduced = (
+            model.check(engine="native", strategy=strategy, reduce=each, deadlock="off") for each in ("off", "por")
+        )
+        assert full.verdict == reduced.verdict == ("violated" if _CLAIMS[claim] else "holds")
+        assert reduced.reduction is not None and not reduced.reduction.reason
+        if not _CLAIMS[claim]:
+            assert reduced.states < full.states
+
+
+def test_property_processes_of_dve_that_count_no_steps_are_reduced() -> None:
+    text = """
+byte x, y;
+process P { state a, b, c; init a; trans a -> b { effect x = 1; }, b -> c { effect x = 2; }; }
+process Q { state a, b, c; init a; trans a -> b { effect y = 1; }, b -> c { effect y = 2; }; }
+process Never { state wait, bad; init wait; accept bad;
+  trans wait -> wait { guard x < 2; }, wait -> bad { guard x == 2; }, bad -> bad { guard x == 2; }; }
+system async property Never;
+"""
+    full, reduced = both(text, "model.dve", deadlock="off")
+    assert str(full.verdict) == "violated" and reduced.reduction is not None and not reduced.reduction.reason
+
+
+@pytest.mark.parametrize("claim", ["skip; do :: x == 1 od", "x == 0 -> x == 0 -> do :: true od"])
+def test_claims_that_may_count_steps_are_refused(claim: str) -> None:
+    model = model_of(f"{_STEPS} never {{ {claim} }}", "model.pml")
+    with pytest.raises(UsageError, match="never claim"):
+        model.check(engine="interpreter", reduce="por")
