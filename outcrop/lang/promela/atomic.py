@@ -93,7 +93,8 @@ class WayLowering(MoveLowering, ValueLowering):
                 finished.append(replace(way, ending=Ending.PRIVILEGED))
                 continue
             possible, is_sure = self._possible(way, way.at)
-            loop = () if last.loop else loop_without_choice(way.at)
+            turns_freely = not last.loop and self.is_always_allowed(way.actors[way.actor])
+            loop = loop_without_choice(way.at) if turns_freely else ()
             if loop and loop[0] in possible:  # one way turns it at least once, the others leave it out
                 pending.append(self._longer(way, Taken(way.actor, loop[0], loop=loop), way.at))
             if not is_sure:
@@ -106,16 +107,13 @@ class WayLowering(MoveLowering, ValueLowering):
     def _possible(self, way: Way, at: Location) -> tuple[list[Step], bool]:
         """Returns the steps of a location that known values allow, and whether one of them can be taken for sure."""
         proctype = way.actors[way.actor]
-        holds = [self.holds(each.action, way.known, proctype) for each in at.steps]
-        others = [held for held, each in zip(holds, at.steps, strict=True) if not isinstance(each.action, syntax.Else)]
-        possible = [
-            each
-            for held, each in zip(holds, at.steps, strict=True)
-            if held is not False and not (isinstance(each.action, syntax.Else) and True in others)
-        ]
-        has_else = len(others) < len(at.steps)
-        is_sure = True in others or (has_else and all(held is False for held in others))
-        return possible, is_sure and self.is_always_allowed(proctype)
+        held = {each: self.holds(each.action, way.known, proctype) for each in at.steps}
+        for each in at.steps:
+            if isinstance(each.action, syntax.Else):
+                others = [held[one] for one in each.earlier]
+                held[each] = False if True in others else None if None in others else True
+        possible = [each for each in at.steps if held[each] is not False]
+        return possible, True in held.values() and self.is_always_allowed(proctype)
 
     def _taking(self, way: Way, step: Step, is_only: bool = False) -> Iterator[Way]:
         """Yields a way with another step of the process that moved last: one for each channel and partner."""

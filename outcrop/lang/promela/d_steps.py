@@ -37,15 +37,14 @@ class DeterministicLowering(ExclusiveLowering):
             steps = sorted(location.steps, key=lambda each: isinstance(each.action, syntax.Else))
             branches = []
             otherwise: tuple[Statement, ...] = (Error(span=location.span, message="a d_step blocks"),)
-            for step in steps:
+            for step, use in ((each, use) for each in steps for use in self._own_uses(each)):
                 go = Assign(span=span, target=place, value=build.number(numbers[step.target], span))
-                for use in self._own_uses(step):
-                    body = (*self.effects(step, use), go)
-                    test = None if isinstance(step.action, syntax.Else) else build.conjunction(self.tests(step, use))
-                    if test is None:
-                        otherwise = body
-                        break
-                    branches.append((test, body))
+                body = (*self.effects(step, use), go)
+                test = None if isinstance(step.action, syntax.Else) else build.conjunction(self.tests(step, use))
+                if test is None:
+                    otherwise = body
+                    break
+                branches.append((test, body))
             statements = (If(span=span, branches=tuple(branches), otherwise=otherwise),) if branches else otherwise
             cases.append(((build.number(numbers[location], span),), statements))
         here = build.load(place)

@@ -25,9 +25,7 @@ from outcrop.lang.promela.scope import (
     BOOL,
     BYTE,
     CHAN,
-    INT,
-    PID,
-    SHORT,
+    NUMBERS,
     ChannelSymbol,
     ConstantSymbol,
     InitialChannel,
@@ -44,7 +42,6 @@ from outcrop.lang.report import did_you_mean
 from outcrop.options import LoadOptions
 from outcrop.source import Source, Span
 
-_NUMBERS: dict[str, Range] = {"bit": BIT, "bool": BOOL, "byte": BYTE, "pid": PID, "short": SHORT, "int": INT}
 #: Processes beside the active ones, where their number cannot be found: a guess, and others to try if it is passed.
 _MORE_PROCESSES, *_EVEN_MORE = 8, 16, 32, 64
 _LARGEST_ARRAY = 65_536
@@ -77,7 +74,7 @@ class DeclarationLowering(StructureLowering):
 
     def type_of(self, name: syntax.Name, declarator: syntax.Declarator) -> Type | None:
         """Returns the type of a variable; None, and an error reported, where it has none."""
-        kind: Type | None = _NUMBERS.get(name.text) or self.typedefs.get(name.text)
+        kind: Type | None = NUMBERS.get(name.text) or self.typedefs.get(name.text)
         if is_mtype(name):
             kind = Range(0, self._most, name.text, self._labels.get(name.text, ()))
         elif name.text == "chan":
@@ -94,7 +91,7 @@ class DeclarationLowering(StructureLowering):
         elif declarator.bits is not None:
             self.report.error("only 'unsigned' has a width", declarator.name.span, "declare it as unsigned")
         if kind is None:
-            hint = did_you_mean(name.text, (*_NUMBERS, *self.typedefs))
+            hint = did_you_mean(name.text, (*NUMBERS, *self.typedefs))
             self.report.error(f"unknown type '{name.text}'", name.span, hint)
             return None
         if declarator.size is not None:
@@ -146,7 +143,7 @@ class DeclarationLowering(StructureLowering):
         kind = self.type_of(declaration.type, each)
         if kind is None:
             return None
-        is_channel = declaration.type.text not in _NUMBERS
+        is_channel = declaration.type.text not in NUMBERS
         return VariableSymbol(each.name.text, kind, each.name.span, initial=initial, is_channel=is_channel)
 
     def make_channel(
@@ -223,7 +220,8 @@ class DeclarationLowering(StructureLowering):
         limit = given or least + _MORE_PROCESSES
         graphs = {name: (each.tree, each.graph) for name, each in self.proctypes.items()}
         common = {name: symbol for name, symbol in self.globals.items() if isinstance(symbol, VariableSymbol)}
-        census = count_processes(graphs, active, constants, common, limit)
+        has_priorities = any(map(self.preprocessor.uses, ("priority", "set_priority", "_priority")))
+        census = count_processes(graphs, active, constants, common, limit, has_priorities=has_priorities)
         self.most_processes = max(census.most, 1)
         if census.is_guessed and given is None:
             larger = tuple(least + each for each in _EVEN_MORE if least + each <= MOST_PROCESSES)
@@ -241,7 +239,7 @@ class DeclarationLowering(StructureLowering):
                     hint = "pass its elements one by one, or declare it outside of the proctype"
                     self.report.error(f"parameter '{each.name.text}' holds an array", each.name.span, hint)
                 elif kind is not None:
-                    is_channel = declaration.type.text not in _NUMBERS
+                    is_channel = declaration.type.text not in NUMBERS
                     parameter = VariableSymbol(each.name.text, kind, each.name.span, is_channel=is_channel)
                     self._enter_name(proctype.names, each.name, parameter)
                     proctype.parameters.append(parameter)

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from outcrop.ir.types import Range
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.control import Graph, Location, Step
-from outcrop.lang.promela.scope import VariableSymbol
+from outcrop.lang.promela.mtypes import is_mtype
+from outcrop.lang.promela.scope import BYTE, NUMBERS, VariableSymbol
 from outcrop.lang.promela.values import Unknown, binary_value
 
 #: Steps of one process that are followed.
@@ -36,9 +37,11 @@ def count_processes(
     constants: dict[str, int],
     common: dict[str, VariableSymbol],
     limit: int,
+    *,
+    has_priorities: bool,
 ) -> Census:
     """Returns the numbers of all processes. ``common``: global variables. ``limit``: processes at a time, where their
-    number cannot be found."""
+    number cannot be found. ``has_priorities``: a process may outrank another inside an atomic sequence."""
     census = Census()
     at = 0
     for name, count in active.items():
@@ -54,7 +57,9 @@ def count_processes(
     root = _root(runs, census.active)
     started = _Started()
     if root is not None:
-        started = _followed(graphs[root][1], constants, common if at == 1 else {})
+        tree, graph = graphs[root]
+        is_kept = tree.provided is None and not has_priorities
+        started = _followed(tree, graph, constants, common if at == 1 else {}, is_kept=is_kept)
     if root is not None and started.is_all and starters == [root]:
         first = census.active[root].start
         younger = [name for name, pids in census.active.items() if pids.start > first]
@@ -148,12 +153,13 @@ def _bound(
     active: dict[str, range],
     most: int,
 ) -> int | None:
-    """Returns how many processes ``run`` starts at the most; None where it stands in a loop."""
+    """Returns how many processes ``run`` starts at the most; None where it stands in a loop, or in what it starts."""
     total = 0
+    started = {each.proctype.text for found in runs.values() for each in found}
     for name, (_, graph) in graphs.items():
         if not runs[name]:
             continue
-        if name not in active or _has_run_in_loop(graph):
+        if name not in active or name in started or _has_run_in_loop(graph):
             return None
         total += len(active[name]) * len(runs[name])
     return total if total <= most else None
@@ -189,23 +195,16 @@ def can_end(graph: Graph) -> bool:
 # --- Following a process -------------------------------------------------------------------------------------------
 
 
-def _followed(graph: Graph, constants: dict[str, int], common: dict[str, VariableSymbol]) -> _Started:
+def _followed(
+    tree: syntax.Proctype, graph: Graph, constants: dict[str, int], common: dict[str, VariableSymbol], *, is_kept: bool
+) -> _Started:
     """Returns the proctypes that a process starts, as far as its text tells. ``common``: global variables, whose values
-    are known until others may move."""
+    are known until others may move. ``is_kept``: no others move inside its atomic sequences, unless it waits there."""
     shared = {name: value for name, symbol in common.items() if (value := _first_value(symbol)) is not None}
-    values: dict[str, int] = {}
-    own: set[str] = set()
-    for declaration, is_first in graph.declarations:
-        for each in declaration.declarators:
-            own.add(each.name.text)
-            if isinstance(each.initial, syntax.Expression) and is_first:
-                with suppress(Unknown):
-                    values[each.name.text] = _value(each.initial, shared | values, constants)
-            elif each.initial is None:
-                values[each.name.text] = 0
+    own, values = _own_values(tree, graph, shared, constants)
     started: list[str] = []
     numbered, after = 0, graph.start
-    region: int | None = None  # of all steps since the first run, if none of them can let others move
+    is_alone = True  # whether no other process has been able to move since the first run
     here = graph.start
     shared = {name: value for name, value in shared.items() if name not in own}
     for _ in range(_MOST_STEPS):
@@ -219,44 +218,70 @@ def _followed(graph: Graph, constants: dict[str, int], common: dict[str, Variabl
                 break
             step, values, shared = first, {}, {}
         run = _run_of(step)
-        if started and (step.region != region or _may_wait(step, shared | values, constants)):
-            region = None
+        if started and _may_wait(step, shared | values, constants):
+            is_alone = False
         if run is not None:
-            if not started:
-                region = step.region
             started.append(run.proctype.text)
-            if len(started) == 1 or region is not None:
+            if is_alone:
                 numbered, after = numbered + 1, step.target
+        if started and not (is_kept and step.stays_atomic):
+            is_alone = False
+        before = shared | values
         match step.action:
             case syntax.Assignment(target=target) if target.next is None and target.index is None:
                 name = target.name.text
-                kept = values if name in own else shared
-                try:
-                    kept[name] = _value(step.action.value, shared | values, constants)
-                except Unknown:  # its value matters only if a later choice asks for it
-                    kept.pop(name, None)
-                if kept is shared and not (name in common and _fits(shared.get(name), common[name])):
-                    shared.pop(name, None)
+                kept, kind = (values, own[name]) if name in own else (shared, _kind_of(common.get(name)))
+                kept.pop(name, None)
+                with suppress(Unknown):  # its value matters only if a later choice asks for it
+                    value = _value(step.action.value, before, constants)
+                    if _fits(value, kind):
+                        kept[name] = value
             case syntax.Receive() | syntax.Block():
                 if step.graph is not None and runs_of(step.graph):
                     break
                 for name in syntax.stored_names(step.action):
                     values.pop(name, None)
                     shared.pop(name, None)
-        if started and region is None:
+        if not is_alone:
             shared = {}
         here = step.target
     return _Started(started, is_all=False, numbered=numbered, here=after)
 
 
+def _own_values(
+    tree: syntax.Proctype, graph: Graph, shared: dict[str, int], constants: dict[str, int]
+) -> tuple[dict[str, Range | None], dict[str, int]]:
+    """Returns the types of the own variables of a process, None for those that are not followed, and the values with
+    which it begins."""
+    own: dict[str, Range | None] = {each.name.text: None for one in tree.parameters for each in one.declarators}
+    values: dict[str, int] = {}
+    for declaration, is_first in graph.declarations:
+        for each in declaration.declarators:
+            name = each.name.text
+            kind = BYTE if is_mtype(declaration.type) else NUMBERS.get(declaration.type.text)
+            own[name] = kind if each.size is None else None
+            known = {other: value for other, value in shared.items() if other not in own} | values
+            with suppress(Unknown):
+                value = 0
+                if is_first and isinstance(each.initial, syntax.Expression):
+                    value = _value(each.initial, known, constants)
+                if _fits(value, own[name]):
+                    values[name] = value
+    return own, values
+
+
 def _first_value(symbol: VariableSymbol) -> int | None:
     """Returns the initial value of a number."""
     value = 0 if symbol.initial is None else symbol.initial.value if isinstance(symbol.initial, syntax.Number) else None
-    return value if _fits(value, symbol) else None
+    return value if _fits(value, _kind_of(symbol)) else None
 
 
-def _fits(value: int | None, symbol: VariableSymbol) -> bool:
-    return value is not None and isinstance(symbol.type, Range) and symbol.type.low <= value <= symbol.type.high
+def _kind_of(symbol: VariableSymbol | None) -> Range | None:
+    return symbol.type if symbol is not None and isinstance(symbol.type, Range) else None
+
+
+def _fits(value: int | None, kind: Range | None) -> bool:
+    return value is not None and kind is not None and kind.low <= value <= kind.high
 
 
 def _may_wait(step: Step, values: dict[str, int], constants: dict[str, int]) -> bool:

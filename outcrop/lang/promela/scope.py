@@ -17,6 +17,8 @@ CHAN = Range(0, 255, "chan")
 PID = Range(0, 255, "pid")
 SHORT = Range(-32768, 32767, "short")
 INT = Range(-(2**31), 2**31 - 1, "int")
+#: Types that hold nothing but numbers.
+NUMBERS: dict[str, Range] = {"bit": BIT, "bool": BOOL, "byte": BYTE, "pid": PID, "short": SHORT, "int": INT}
 
 
 @dataclass(eq=False)
