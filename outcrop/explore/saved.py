@@ -1,4 +1,4 @@
-"""Saved traces: the document of ``--trace-json``, or the whole document of ``--json``."""
+"""Saved traces: the document of ``--trace-json``, the whole document of ``--json``, or a trail file of SPIN."""
 
 from __future__ import annotations
 
@@ -21,6 +21,11 @@ def read(path: str) -> Any:
         raise UsageError(f"cannot read '{path}': {error.strerror}") from None
     except ValueError:
         text = ""
+    return parsed(text, path)
+
+
+def parsed(text: str, path: str) -> Any:
+    """Returns the document of a text, which is JSON or a trail. ``path``: the name of its file."""
     trail = trail_document(text, is_known=path.endswith(".trail"))
     if trail is not None:
         return trail

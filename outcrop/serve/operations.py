@@ -13,6 +13,7 @@ from outcrop.errors import OutcropError, UsageError
 from outcrop.explore.evaluate import Scope
 from outcrop.explore.goals import GOAL, expression_source, looking_for, starting_from, without_runs
 from outcrop.explore.layout import layered
+from outcrop.explore.saved import parsed
 from outcrop.ir.system import System
 from outcrop.lang.report import LowerExpression
 from outcrop.options import LoadOptions
@@ -147,7 +148,7 @@ class Explorer:
     def load(self, request: dict[str, Any]) -> dict[str, Any]:
         """Takes over a saved trace, and shows its end or the state after one of its steps."""
         session = self.history.session(0)
-        session.load(request["document"])
+        session.load(request["document"] if "document" in request else parsed(request["text"], request["name"]))
         moments, steps = [0], session.steps
         asked = request.get("step")
         if asked is not None and asked >= len(steps):

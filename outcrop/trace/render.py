@@ -13,7 +13,7 @@ from outcrop.ir.system import StatementLine, System
 from outcrop.ir.types import Array, Multiset, Record, Simple, Type
 from outcrop.result import Trace
 from outcrop.trace.spin import spin_lines
-from outcrop.trace.values import Item, elements, items, show
+from outcrop.trace.values import Item, elements, is_channel, items, show
 
 #: Characters that a terminal would interpret.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -107,7 +107,7 @@ def _multiset_changes(name: str, kind: Multiset, old: Sequence[Leaf], new: Seque
 
 
 def whole(parts: Sequence[Item], state: State) -> Iterator[str]:
-    """Yields one line for each leaf, and for each multiset."""
+    """Yields one line for each leaf, multiset and channel."""
     for item in parts:
         yield f"{item.name}: {show(item.type, item.slice(state))}"
 
@@ -130,7 +130,7 @@ def _folded(kind: Type, row: Sequence[Leaf]) -> list[tuple[str, str | None]]:
     """Returns the leaves of a value, each as the rest of a name and a text; None for what is undefined."""
     if isinstance(kind, Simple):
         return [("", None if row[0] is None else show(kind, row))]
-    if isinstance(kind, Record):
+    if isinstance(kind, Record) and not is_channel(kind):
         return [
             (f".{name}{suffix}", text)
             for (name, each), start in zip(kind.fields, kind.offsets, strict=True)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from outcrop.ir.layout import Leaf, State
 from outcrop.ir.system import StatementLine, System
-from outcrop.ir.types import Array, Range, Record, Type
+from outcrop.ir.types import Array, Range, Record, Simple, Type
 from outcrop.result import Step, Trace
 from outcrop.source import Span
 from outcrop.trace.processes import processes_in
-from outcrop.trace.values import show
+from outcrop.trace.values import is_channel, messages
 
 _CYCLE = "  <<<<<START OF CYCLE>>>>>"
 #: Variables of the state that a model does not declare.
@@ -108,8 +108,8 @@ def _of_process(name: str, kind: Type, before: Sequence[Leaf], after: Sequence[L
 def _changed(name: str, kind: Type, before: Sequence[Leaf], after: Sequence[Leaf]) -> Iterator[str]:
     if before == after:
         return
-    if isinstance(kind, Record) and [each for each, _ in kind.fields] == ["length", "messages"]:
-        yield f"queue ({name}): {_messages(kind, after)}".rstrip()
+    if is_channel(kind):
+        yield f"queue ({name}): {messages(kind, after, _value)}".rstrip()
     elif isinstance(kind, Record):
         for (field, inner), start in zip(kind.fields, kind.offsets, strict=True):
             end = start + inner.leaf_count
@@ -120,21 +120,11 @@ def _changed(name: str, kind: Type, before: Sequence[Leaf], after: Sequence[Leaf
             rows = before[at * size : (at + 1) * size], after[at * size : (at + 1) * size]
             yield from _changed(f"{name}[{kind.index.show(kind.index.low + at)}]", kind.element, *rows)
     else:
-        yield f"{name} = {_value(kind, after)}"
+        assert isinstance(kind, Simple)
+        yield f"{name} = {_value(kind, after[0])}"
 
 
-def _messages(kind: Record, row: Sequence[Leaf]) -> str:
-    """Returns the messages of a channel, the oldest first: ``[ack,1][nak,0]``."""
-    messages = kind.fields[1][1]
-    assert isinstance(messages, Array)
-    leaves = list(messages.element.leaves())
-    parts = [row[1 + at * len(leaves) :][: len(leaves)] for at in range(int(row[0] or 0))]
-    return "".join(
-        f"[{','.join(_value(kind, [leaf]) for kind, leaf in zip(leaves, part, strict=True))}]" for part in parts
-    )
-
-
-def _value(kind: Type, row: Sequence[Leaf]) -> str:
+def _value(kind: Simple, value: Leaf) -> str:
     """Returns a value; truth values are numbers in SPIN."""
     is_truth = isinstance(kind, Range) and kind.labels == ("false", "true")
-    return str(row[0]) if is_truth else show(kind, row)
+    return str(value) if is_truth else kind.show(value)

@@ -1,12 +1,13 @@
 """Names and texts of the values in a state, as the author of the model would write them.
 
 A state is a row of leaves; a leaf gets a name such as ``node[2].state`` and a value such as ``Idle``. Multisets are
-unordered, so that their slots have no names: an element is shown as a whole, as present or absent.
+unordered, so that their slots have no names: an element is shown as a whole, as present or absent. A channel of Promela
+is shown as a whole as well, with the messages that it holds: ``[ack,1][nak,0]``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from outcrop.ir.layout import Leaf
@@ -16,7 +17,7 @@ from outcrop.ir.types import Array, Multiset, Record, Simple, Type
 
 @dataclass(frozen=True)
 class Item:
-    """A leaf, or a whole multiset, of a state: its name, its type, and the offset of its first leaf."""
+    """A leaf, a whole multiset or a whole channel of a state: its name, its type, and the offset of its first leaf."""
 
     name: str
     type: Type
@@ -27,12 +28,12 @@ class Item:
 
 
 def items(system: System) -> list[Item]:
-    """Returns the leaves of a state outside multisets, and the multisets, in leaf order."""
+    """Returns the multisets and channels of a state, and the leaves outside of these, in leaf order."""
     return [item for variable in system.variables for item in _items(variable.name, variable.type, variable.offset)]
 
 
 def _items(name: str, kind: Type, offset: int) -> Iterator[Item]:
-    if isinstance(kind, Record):
+    if isinstance(kind, Record) and not is_channel(kind):
         for (field, inner), start in zip(kind.fields, kind.offsets, strict=True):
             yield from _items(f"{name}.{field}", inner, offset + start)
     elif isinstance(kind, Array):
@@ -51,12 +52,29 @@ def elements(kind: Multiset, row: Sequence[Leaf]) -> list[Sequence[Leaf]]:
     return [slot[1:] for slot in slots if slot[0] is not None]
 
 
+def is_channel(kind: Type) -> bool:
+    """Returns whether a type is that of a channel with a buffer in Promela."""
+    return isinstance(kind, Record) and [name for name, _ in kind.fields] == ["length", "messages"]
+
+
+def messages(kind: Type, row: Sequence[Leaf], value: Callable[[Simple, Leaf], str]) -> str:
+    """Returns the messages of a channel, the oldest first: ``[ack,1][nak,0]``. ``value``: the text of a value."""
+    assert isinstance(kind, Record)
+    array = kind.fields[1][1]
+    assert isinstance(array, Array)
+    fields = list(array.element.leaves())
+    parts = [row[1 + at * len(fields) :][: len(fields)] for at in range(int(row[0] or 0))]
+    return "".join(f"[{','.join(map(value, fields, part))}]" for part in parts)
+
+
 def show(kind: Type, row: Sequence[Leaf]) -> str:
     """Returns a value on one line. Undefined parts of records and arrays are left out."""
     if isinstance(kind, Simple):
         return kind.show(row[0])
     if isinstance(kind, Multiset):
         return "{" + ", ".join(sorted(show(kind.element, each) for each in elements(kind, row))) + "}"
+    if is_channel(kind):
+        return messages(kind, row, lambda each, value: each.show(value)) or "empty"
     inner = []
     if isinstance(kind, Record):
         parts = [(name, each, start) for (name, each), start in zip(kind.fields, kind.offsets, strict=True)]

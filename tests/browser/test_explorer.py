@@ -33,7 +33,9 @@ invariant "small" forall n: Node do count[n] < 3 end;
 
 
 #: A process whose statements have commas.
-COMMAS = 'chan q = [2] of { byte, byte }; active proctype P() { if :: q!1, 2 :: printf("so, n: %d, m", 3) fi }'
+COMMAS = (
+    'bit Active; chan q = [2] of { byte, byte }; active proctype P() { if :: q!1, 2 :: printf("so, n: %d, m", 3) fi }'
+)
 
 
 @pytest.fixture
@@ -129,6 +131,24 @@ def test_statements_stay_whole(browser: Any, promela: str) -> None:
         "P:1 q!1, 2",
         'P:1 printf("so, n: %d, m", 3)',
     ]
+    assert "Active" not in [each.text for each in page.all(".source .keyword")]
+
+
+LEFT, RIGHT = "\ue012", "\ue014"  #: the arrow keys, for WebDriver
+
+
+def test_channels_and_trails_of_promela(browser: Any, promela: str, tmp_path: Path) -> None:
+    page = Explored(browser, promela)
+    page.go(lambda: page.all(".choice")[0].click())
+    assert "q empty [1,2]" in " ".join(page.all(".tree")[0].text.split())
+    page.go(lambda: browser.find_element("css selector", "body").send_keys(LEFT))
+    assert page.where.startswith("Step 0") and "q empty P" in " ".join(page.all(".tree")[0].text.split())
+    page.go(lambda: browser.find_element("css selector", "body").send_keys(RIGHT))
+    assert page.where.startswith("Step 1")
+    (tmp_path / "run.trail").write_text("1:0:1\n")
+    page.go(lambda: page.all(".bar-top button")[0].click())
+    page.go(lambda: page.all("input[type=file]")[0].send_keys(str(tmp_path / "run.trail")))
+    assert page.where == 'Step 1: P:1 printf("so, n: %d, m", 3)'
 
 
 def test_fits_a_phone(browser: Any, address: str) -> None:

@@ -203,8 +203,30 @@ def test_values_of_channels_have_names(tmp_path: Path) -> None:
     trace = violated(tmp_path, text).trace
     assert trace is not None
     lines = {each.strip() for each in render(trace, TraceStyle.FULL)}
-    assert {"row[1].messages[0]: row[0]", "P.in: row[1]", "P.in: row[0]", "P.t.c: P.own", "init.none: 0"} <= lines
+    assert {"row[1]: [row[0]]", "one: empty", "P.in: row[1]", "P.in: row[0]", "P.t.c: P.own", "init.none: 0"} <= lines
     assert any(each.endswith("queue (one): [7,P.own]") for each in render(trace, TraceStyle.SPIN))
+
+
+def test_channels_are_shown_whole(tmp_path: Path) -> None:
+    text = (
+        "mtype = { ack }; chan c = [2] of { mtype, bool }; chan d[2] = [1] of { mtype };\n"
+        "active proctype P() { c!ack,true; c!ack,false; d[1]!ack; c?ack,_; assert(false) }"
+    )
+    trace = violated(tmp_path, text).trace
+    assert trace is not None
+    shown = [line.strip() for line in render(trace) if line.strip().startswith(("c", "d"))]
+    steps = ["c: empty -> [ack,true]", "c: [ack,true] -> [ack,true][ack,false]", "d[1]: empty -> [ack]"]
+    assert shown == ["c: empty", "d[*]: empty", *steps, "c: [ack,true][ack,false] -> [ack,false]"]
+    in_spin = [line.strip() for line in render(trace, TraceStyle.SPIN) if "queue" in line]
+    queues = ["queue (c): [ack,1]", "queue (c): [ack,1][ack,0]", "queue (d[1]): [ack]", "queue (c): [ack,0]"]
+    assert in_spin == queues
+
+
+def test_the_closing_brace_and_a_label_end_have_different_names(tmp_path: Path) -> None:
+    text = "byte x; active proctype P() { end: x++; x++ } active proctype Q() { (x == 2); assert(false) }"
+    trace = violated(tmp_path, text).trace
+    assert trace is not None
+    assert "P.at: line 1 -> -end-" in [line.strip() for line in render(trace)]
 
 
 def test_a_variable_with_the_name_of_the_place_has_another(tmp_path: Path) -> None:

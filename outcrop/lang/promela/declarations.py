@@ -158,7 +158,7 @@ class DeclarationLowering(StructureLowering):
                 types += [leaf for leaf in kind.leaves() if isinstance(leaf, Range)]
             elif isinstance(kind, Range):
                 types.append(kind)
-        if len(types) == 1 and types[0] in (BIT, BOOL):
+        if len(types) == 1 and types[0] in (BIT, BOOL) and not types[0].labels:
             types = [BYTE]  # as SPIN stores the only field of a message
         if capacity is None:
             return None
@@ -390,6 +390,8 @@ def _location_names(locations: list[Location]) -> list[str]:
     names: list[str] = []
     for each in locations:
         name = "end" if each.is_end else each.labels[0] if each.labels else f"line {each.span.line}"
+        if each.is_end and name in names:  # a label has this name
+            name = "-end-"
         if name in names:
             name = next(f"{name}.{number}" for number in range(2, 10_000) if f"{name}.{number}" not in names)
         names.append(name)

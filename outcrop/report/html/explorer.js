@@ -12,8 +12,8 @@ function explorer(model) {
   const where = document.getElementById("where");
 
   const said = h("p", { class: "said", role: "status", "aria-live": "polite" });
-  const back = h("button", { type: "button", class: "control", onclick: () => undo(), title: "One step back (Backspace)" }, "← Undo");
-  const forth = h("button", { type: "button", class: "control", onclick: () => redo(), title: "Redo the undone step" }, "Redo →");
+  const back = h("button", { type: "button", class: "control", onclick: () => undo(), title: "One step back (Left arrow, Backspace)" }, "← Undo");
+  const forth = h("button", { type: "button", class: "control", onclick: () => redo(), title: "Redo the undone step (Right arrow)" }, "Redo →");
   const restart = h("button", { type: "button", class: "control", onclick: () => ask({ do: "begin" }) }, "Start");
   const wrong = h("p", { class: "ending" });
   const filter = h("input", { type: "search", placeholder: "Filter rules", "aria-label": "Filter rules", oninput: () => showChoices() });
@@ -27,7 +27,7 @@ function explorer(model) {
   const expression = h("input", { type: "text", class: "entry", placeholder: "an expression of the model", "aria-label": "Expression to evaluate", spellcheck: "false" });
   const goal = h("input", { type: "text", class: "entry", placeholder: "empty: a violation", "aria-label": "Goal of the search: empty for a violation", spellcheck: "false" });
   const length = h("input", { type: "number", class: "entry short", min: 1, max: 2000, value: 10, "aria-label": "Steps of a random walk" });
-  const file = h("input", { type: "file", accept: ".json,application/json", "aria-label": "A saved trace", onchange: () => load() });
+  const file = h("input", { type: "file", accept: ".json,.trail,application/json", "aria-label": "A saved trace", onchange: () => load() });
 
   const form = (label, button, submit, ...inside) => h("form", { class: "tool", onsubmit: (event) => { event.preventDefault(); submit(); } },
     h("span", { class: "tool-name" }, label), ...inside, h("button", { type: "submit", class: "control" }, button));
@@ -92,11 +92,7 @@ function explorer(model) {
   async function load() {
     const chosen = file.files[0];
     if (!chosen) return;
-    try {
-      await ask({ do: "load", document: JSON.parse(await chosen.text()) });
-    } catch {
-      said.textContent = `${chosen.name} is not JSON.`;
-    }
+    await ask({ do: "load", text: await chosen.text(), name: chosen.name });
   }
 
   // --- Showing -----------------------------------------------------------------------------------------------------
@@ -171,10 +167,12 @@ function explorer(model) {
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !view || event.target.closest("input, textarea, .source")) return;
+    const isTab = event.target.closest("[role=tab]"); // there the arrows choose a tab
     if (event.key >= "1" && event.key <= "9") {
       const button = choices.querySelectorAll("button")[Number(event.key) - 1];
       if (button) button.click();
-    } else if (event.key === "Backspace") undo();
+    } else if (event.key === "Backspace" || (event.key === "ArrowLeft" && !isTab)) undo();
+    else if (event.key === "ArrowRight" && !isTab) redo();
     else return;
     event.preventDefault();
   });

@@ -1,7 +1,7 @@
 // The model's text: highlighted, with the rule that fired and the parts that matter marked.
 
 const LANGUAGES = {
-  m: { comment: /--[^\n]*|\/\*[\s\S]*?\*\//y, words: "acos alias array asin assert assume atan begin boolean by case ceil choose clear const cos cosh cover do else elsif end endalias endexists endfor endforall endfunction endif endprocedure endrecord endrule endruleset endstartstate endswitch endwhile enum error exists exp fabs false floor fmod for forall function if invariant ismember isundefined liveness log log10 multiset multisetadd multisetcount multisetremove multisetremovepred of pow procedure put real record return rule ruleset scalarset sin sinh sqrt startstate switch tan tanh then to true type undefine undefined union var while" },
+  m: { isCaseless: true, comment: /--[^\n]*|\/\*[\s\S]*?\*\//y, words: "acos alias array asin assert assume atan begin boolean by case ceil choose clear const cos cosh cover do else elsif end endalias endexists endfor endforall endfunction endif endprocedure endrecord endrule endruleset endstartstate endswitch endwhile enum error exists exp fabs false floor fmod for forall function if invariant ismember isundefined liveness log log10 multiset multisetadd multisetcount multisetremove multisetremovepred of pow procedure put real record return rule ruleset scalarset sin sinh sqrt startstate switch tan tanh then to true type undefine undefined union var while" },
   dve: { comment: /\/\/[^\n]*|\/\*[\s\S]*?\*\//y, words: "accept and assert async buchi byte channel commit const effect fair false genbuchi guard imply init int muller not or process property rabin state sync system trans true" },
   pml: { comment: /\/\/[^\n]*|\/\*[\s\S]*?\*\//y, words: "_last _nr_pr _pid active assert atomic bit bool break byte c_code c_decl c_expr c_state c_track chan D_proctype d_step do else empty enabled eval false fi for full get_priority goto hidden if init inline int len local ltl mtype nempty never nfull notrace np_ od of pc_value pid printf printm priority proctype provided run select set_priority short show skip timeout trace true typedef unless unsigned xr xs" },
   py: { comment: /#[^\n]*/y, words: "and as assert class def elif else False for from if import in is lambda match case None not or pass return True while with yield" },
@@ -28,7 +28,7 @@ function tokens(text, language) {
       const match = pattern.exec(text);
       if (!match || !match[0]) continue;
       const end = at + match[0].length;
-      const isKeyword = kind === "word" && (words.has(match[0]) || words.has(match[0].toLowerCase()));
+      const isKeyword = kind === "word" && words.has(language.isCaseless ? match[0].toLowerCase() : match[0]);
       found.push([kind === "word" ? (isKeyword ? "keyword" : "") : kind, at, end]);
       at = end;
       break;

@@ -1,7 +1,7 @@
 // The states of a trace: from ITF to a tree of names and texts, and the differences between states.
 //
 // A node is {name, path, children} or {name, path, text, isUndefined} or, for a multiset, {name, path, bag}: elements are
-// shown whole, since they have no order and therefore no names.
+// shown whole, since they have no order and therefore no names. A channel of Promela is one text, with its messages.
 
 function isUndefined(value) {
   return value !== null && typeof value === "object" && value["#unserializable"] === "undefined";
@@ -31,6 +31,9 @@ function guessed(value) {
 
 function nodeOf(name, path, type, value) {
   const kind = type || guessed(value);
+  if (kind.kind === "record" && kind.fields.map((each) => each.name).join() === "length,messages" && kind.fields[1].type) {
+    return { name, path, text: messagesText(kind.fields[1].type.element, value), isUndefined: false };
+  }
   if (kind.kind === "record") {
     return { name, path, children: kind.fields.map((each) => nodeOf(each.name, `${path}.${each.name}`, each.type, value[each.name])) };
   }
@@ -48,6 +51,12 @@ function nodeOf(name, path, type, value) {
     return { name, path, bag: bag.sort(byCodePoint) };
   }
   return { name, path, text: labelOf(kind, value), isUndefined: isUndefined(value) };
+}
+
+// The messages that a channel holds, the oldest first.
+function messagesText(type, { length, messages }) {
+  const held = messages["#map"].slice(0, length).map(([, message]) => leavesOf([nodeOf("", "", type, message)]));
+  return held.map((leaves) => `[${leaves.map((each) => each.text).join()}]`).join("") || "empty";
 }
 
 // As Python orders strings.
