@@ -12,10 +12,9 @@ from outcrop.check.reducing import reduction_notes
 from outcrop.errors import InternalError
 from outcrop.ir.assumptions import what_was_left_out, why_no_states
 from outcrop.ir.layout import Layout
-from outcrop.ir.nodes import Put
-from outcrop.ir.system import Function, ProcessText, Property, PropertyKind, Rule, StartState, System, TextPlace
+from outcrop.ir.prints import put_note
+from outcrop.ir.system import ProcessText, Property, PropertyKind, System, TextPlace
 from outcrop.ir.vacuity import Antecedent, Subject, Vacuity
-from outcrop.ir.walk import walk
 from outcrop.machine import peak_rss
 from outcrop.options import CheckOptions, Deadlock, Engine, TraceOrder
 from outcrop.outcome import MOST_FOUND, Finding, FindingKind, Outcome, Stop, most_found
@@ -103,7 +102,7 @@ def conclude(
             *([] if empty is None else [empty]),
             *warnings,
             *([] if found or empty else _left_out(model, searched)),
-            *([] if options.prints else _put_note(model)),
+            *([] if options.prints else put_note(model, "during a search; use --print")),
             *_notes(model, options, searched, checked),
             *reduction_notes(outcome.reduction),
             *(each.warning() for each in witnesses.antecedents if each in unmet.get(each.subject, ())),
@@ -167,18 +166,6 @@ def _notes(
         notes += symmetry_notes([each.check for each in checked], options)
         notes += memory_notes(checked, options)
     return notes
-
-
-def _put_note(system: System) -> list[Diagnostic]:
-    """Returns one note on all statements that print, which a search skips."""
-    parts: tuple[Function | StartState | Rule, ...] = (*system.functions, *system.start_states, *system.rules)
-    count = len({node.span.start for part in parts for node in walk(part.body) if isinstance(node, Put)})
-    if not count:
-        return []
-    word = "printf" if system.texts else "put"
-    subject = f"1 {word} statement prints" if count == 1 else f"{count:,} {word} statements print"
-    text = f"{subject} nothing during a search; use --print to see {'its' if count == 1 else 'their'} output"
-    return [Diagnostic(Severity.NOTE, text)]
 
 
 def _engine(every: list[EngineOutcome]) -> Engine:

@@ -9,6 +9,7 @@ from outcrop.api import Model, load
 from outcrop.cli.files import deliver, dump, keep_apart, prepare
 from outcrop.cli.output import complain, put_output, wants_color
 from outcrop.cli.parser_declared import language_values
+from outcrop.ir.prints import put_note
 from outcrop.options import Deadlock
 from outcrop.report.text import Paint
 from outcrop.report.walk_progress import WalkLine
@@ -44,7 +45,11 @@ def run(arguments: argparse.Namespace) -> int:
 def _simulate(model: Model, options: SimulationOptions, arguments: argparse.Namespace) -> Simulation:
     if arguments.quiet:
         return simulate(model, options)
-    with put_output(arguments.json) as output:
+    with put_output(arguments.json) as printed:
+        output = None if options.walks is None else printed  # millions of walks would print
+        if output is None:
+            for note in put_note(model.system, "without a number of walks; use --walks N"):
+                complain(note.render(), bare=True)
         if not sys.stderr.isatty():
             return simulate(model, options, output)
         with WalkLine(options.walks, options.time_limit) as progress:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ _MOST_CHOICES = 30
 
 _HELP = """\
   NUMBER, TEXT    take the choice with that number, or the only one whose label contains the text
+  random [N [S]]  take N choices at random, as the seed S decides (default: 1 and 0)
   list [TEXT]     list all choices, or those whose labels contain the text
   state [TEXT]    show the whole state, or the variables whose names contain the text
   diff            show what the last step changed
@@ -75,6 +77,20 @@ class Shell:
     def _quit(self, rest: str) -> Iterator[str]:
         self.has_ended = True
         return iter(())
+
+    def _random(self, rest: str) -> Iterator[str]:
+        steps, _, seed = rest.partition(" ")
+        chance = random.Random(_number(seed.strip(), 0))
+        choice = None
+        for _ in range(_number(steps, 1)):
+            choices = self.session.choices()
+            choice = chance.choice(choices) if choices else None
+            if choice is None or choice.failure or self.session.wrong():
+                break
+            self.session.take(choice)
+        yield from self._where()
+        if choice is not None and choice.failure:
+            yield f"stopped before {choice.label}, which fails"
 
     def _list(self, rest: str) -> Iterator[str]:
         yield from self._choices(rest, None)
@@ -191,6 +207,7 @@ def _file(text: str) -> str:
 _COMMANDS: dict[str, Callable[[Shell, str], Iterator[str]]] = {
     "help": Shell._help,
     "quit": Shell._quit,
+    "random": Shell._random,
     "list": Shell._list,
     "state": Shell._state,
     "diff": Shell._diff,

@@ -150,6 +150,8 @@ def test_put_prints_when_it_is_asked_to(cli: Cli, tmp_path: Path, monkeypatch: p
     walk = "simulate", "chatty.m", "--walks", "2", "--steps", "3", "--threads", "1"
     assert cli(*walk).out.startswith("hello\nhello\nUNKNOWN: ")
     assert cli(*walk, "-q").out.startswith("UNKNOWN: ")
+    run = cli("simulate", "chatty.m", "--time-limit", "0.1s")
+    assert "hello" not in run.out and "note: 1 put statement prints nothing without a number of walks" in run.err
     run = cli(*walk, "--json")
     assert run.err == "hello\nhello\n" and json.loads(run.out)["walks"] == 2
     assert "    prints: hello" in cli("explore", "chatty.m", "-c", "state").out

@@ -159,6 +159,14 @@ def test_commands(shell: Shell) -> None:
     assert shell.has_ended
 
 
+def test_random_steps(shell: Shell) -> None:
+    walked = says(shell, "random 3 7", "trace")
+    assert says(shell, "start", "random 3 7", "trace") == walked, "the seed decides"
+    assert any(says(shell, "start", f"random 3 {seed}", "trace") != walked for seed in range(9))
+    assert "stopped before break, which fails" in says(shell, "start", "random 99") and len(shell.session.steps) < 9
+    assert "not a number" in says(shell, "random many")
+
+
 def test_dve(repository: Path) -> None:
     path = repository / "examples/peterson.dve"
     system, _, lower = load_open(Source(str(path), path.read_text()), LoadOptions())

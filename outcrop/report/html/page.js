@@ -230,7 +230,7 @@ function conditionRows(result) {
     ["Command", result.command && result.command.map(quoted).join(" ")],
     ["Options", options.join(",  ")],
     ["Fairness", result.fairness && (result.fairness === "none" ? "none: formulas are about all runs" : `${result.fairness}: formulas are about ${result.fairness}ly fair runs`)],
-    ["Symmetry", "asked" in symmetry && (symmetry.used ? "used" : symmetry.asked ? "asked for, not used" : "not asked for")],
+    ["Symmetry", "asked" in symmetry && (symmetry.used ? "used" : symmetry.asked ? "on, but nothing was reduced" : "off")],
     ["Date", result.date],
     ["Outcrop", result.version],
     ["C compiler", result.compiler],
