@@ -60,6 +60,7 @@ class _ModelLowering(TemporalLowering):
         """Returns the System. None, or a System of no use, if the report has errors."""
         self._check_replacements()
         self._rules, self._properties = [], []
+        self._looked_at = set()
         if not tree.proctypes:
             self.report.error("the model has no process", None, "add 'init { ... }' or an active proctype")
             return None
@@ -80,7 +81,7 @@ class _ModelLowering(TemporalLowering):
             self.make_privilege()
         if self.counts_accept_labels(tree) and any(map(passes_accept_label, ways)):
             self.make_passed()
-        self._rules = self.entered([(way, self.rules_of(way)) for way in ways])
+        self._rules = self.rules_of_all(ways)
         self.formulas(tree)
         self.cycles()
         for invariant in self.options.invariants:

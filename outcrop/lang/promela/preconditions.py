@@ -33,24 +33,46 @@ from outcrop.ir.walk import walk
 _HARMLESS = (Assign, Assume, Bind, For, If, Put, While)
 
 
-def is_precondition(test: Expression, before: Sequence[Statement], given: Collection[Local | None]) -> bool:
-    """Returns whether statements leave the value of a test as it is. ``given``: locals that have a value before."""
-    nodes = list(walk(tuple(before)))
-    if any(isinstance(each, Statement) and not isinstance(each, _HARMLESS) for each in nodes):
-        return False
-    written = [each.target for each in nodes if isinstance(each, Assign)]
-    bound = {each.variable for each in walk(test) if isinstance(each, Quantified)}
-    for each in walk(test):
-        if isinstance(each, LocalPlace) and each.local not in bound and each.local not in given:
+class Preconditions:
+    """The statements of a body that grows, and the tests behind it that have the same value before it."""
+
+    def __init__(self, body: Sequence[Statement], given: Collection[Local | None]) -> None:
+        """``given``: locals that have a value before the body."""
+        self._body = body
+        self._given = given
+        self._seen = 0
+        self._is_harmless = True
+        self._written: dict[tuple[object, ...], None] = {}
+
+    def has(self, test: Expression) -> bool:
+        """Returns whether the statements up to now leave the value of a test as it is."""
+        self._look()
+        if not self._is_harmless:
             return False
-        if isinstance(each, Load) and any(_may_overlap(each.place, target) for target in written):
-            return False
-    return True
+        nodes = list(walk(test))
+        bound = {each.variable for each in nodes if isinstance(each, Quantified)}
+        for each in nodes:
+            if isinstance(each, LocalPlace) and each.local not in bound and each.local not in self._given:
+                return False
+            if isinstance(each, Load):
+                path = _path(each.place)
+                if any(_may_overlap(path, other) for other in self._written):
+                    return False
+        return True
+
+    def _look(self) -> None:
+        """Looks at the statements that are new."""
+        for each in walk(tuple(self._body[self._seen :])):
+            if isinstance(each, Assign):
+                self._written[tuple(_path(each.target))] = None
+            elif isinstance(each, Statement) and not isinstance(each, _HARMLESS):
+                self._is_harmless = False
+        self._seen = len(self._body)
 
 
-def _may_overlap(one: Place, other: Place) -> bool:
-    """Returns whether two places may share a part of the state."""
-    (first, *inner), (second, *others) = _path(one), _path(other)
+def _may_overlap(one: Sequence[object], other: Sequence[object]) -> bool:
+    """Returns whether the places of two paths may share a part of the state."""
+    (first, *inner), (second, *others) = one, other
     if first is not second:
         return False
     return all(step is None or there is None or step == there for step, there in zip(inner, others, strict=False))

@@ -29,7 +29,7 @@ from outcrop.lang.promela.channels import Use
 from outcrop.lang.promela.control import Location, Step
 from outcrop.lang.promela.expressions import has_timeout
 from outcrop.lang.promela.places import proctype_title, reached
-from outcrop.lang.promela.preconditions import is_precondition
+from outcrop.lang.promela.preconditions import Preconditions
 from outcrop.lang.promela.scope import Self
 from outcrop.lang.promela.words import in_d_step, statement_words
 from outcrop.source import Span
@@ -48,6 +48,7 @@ class RuleLowering(WayLowering):
     privilege: Variable | None = None  #: the process that is inside an atomic sequence, plus one
     passed: Variable | None = None  #: whether the last step passed an accept label inside an atomic sequence
     _sent: tuple[Expression, ...] = ()  #: the message of the last rendezvous
+    _looked_at: set[Step]  #: the steps that rules have been asked for
 
     def all_ways(self) -> list[Way]:
         ways: list[Way] = []
@@ -83,20 +84,27 @@ class RuleLowering(WayLowering):
         self.is_timeout = False
         return rules
 
-    def entered(self, rules: list[tuple[Way, list[Rule]]]) -> list[Rule]:
+    def rules_of_all(self, ways: list[Way]) -> list[Rule]:
         """Returns the rules that begin where a process can stop. Most places inside atomic sequences are none."""
-        leading: dict[Location, set[Location]] = {}
-        for way, found in rules:
-            if found:
-                leading.setdefault(way.taken[0].step.source, set()).update(_stops(way))
-        pending = [each.graph.start for each in self.proctypes.values()]
+        beginning: dict[Location, list[int]] = {}
+        for number, way in enumerate(ways):
+            beginning.setdefault(way.taken[0].step.source, []).append(number)
+        rules: dict[int, list[Rule]] = {}
         reached: set[Location] = set()
+        pending = [each.graph.start for each in self.proctypes.values()]
         while pending:
             here = pending.pop()
-            if here not in reached:
-                reached.add(here)
-                pending += leading.get(here, ())
-        return [rule for way, found in rules if way.taken[0].step.source in reached for rule in found]
+            if here in reached:
+                continue
+            reached.add(here)
+            for number in beginning.get(here, ()):
+                rules[number] = self.rules_of(ways[number])
+                if rules[number]:
+                    pending += _stops(ways[number])
+        for way in ways:  # mistakes stand in code that is never reached, too
+            if way.taken[0].step not in self._looked_at:
+                self.rules_of(way)
+        return [rule for number in sorted(rules) for rule in rules[number]]
 
     def _rule(self, way: Way, pids: tuple[int, ...] | None, priority: int) -> Rule | None:
         self.frame = FrameBuilder()
@@ -104,6 +112,7 @@ class RuleLowering(WayLowering):
         actors = self._actors(way, pids, span)
         guards: list[Expression] = []
         body: list[Statement] = []
+        before = Preconditions(body, [each.local for each in actors])
         first = actors[0]
         guards.append(self.is_at(first, [way.taken[0].step.source.number + 1], span))
         guards += self._allowed(first, span)
@@ -119,14 +128,14 @@ class RuleLowering(WayLowering):
             else:
                 self.process = actors[taken.actor]
                 late = [*self.allowed(), *tests[0]]
-                if not self._demand(late, "it goes on so", taken.step.span, actors, guards, body):
+                if not self._demand(late, "it goes on so", taken.step.span, before, guards, body):
                     return None
             if taken.met is not None and taken.other is not None and taken.channel is not None:
                 handed.append(Handed(len(body), taken.actor, taken.other, self._sent, taken.channel.types))
             ends += self._ends(taken, actors[taken.actor], range(len(body), len(body) + len(tests[1])))
             body += tests[1]
             self.is_timeout = False  # the second step of a sequence does not wait for the others to stop
-        if not self._finish(way, actors, guards, body):
+        if not self._finish(way, actors, before, guards, body):
             return None
         guard = build.conjunction(guards)
         if guard is not None and getattr(guard, "value", None) == 0:
@@ -193,6 +202,7 @@ class RuleLowering(WayLowering):
     ) -> tuple[list[Expression], list[Statement]]:
         """Returns the tests of a step, and what it does."""
         step, me = taken.step, actors[taken.actor]
+        self._looked_at.update(taken.loop or (step,))
         self.process = me
         if taken.loop:
             return self.tests(taken.loop[0], None), [self._loop(taken.loop), self.enter(me, step.source, step.span)]
@@ -266,7 +276,7 @@ class RuleLowering(WayLowering):
         tests: list[Expression],
         message: str,
         span: Span,
-        actors: list[Self],
+        before: Preconditions,
         guards: list[Expression],
         body: list[Statement],
     ) -> bool:
@@ -274,15 +284,21 @@ class RuleLowering(WayLowering):
         otherwise as an assumption. Returns whether they may be true."""
         if any(getattr(each, "value", None) == 0 for each in tests):
             return False
-        given = [each.local for each in actors]
-        while tests and is_precondition(tests[0], body, given):
+        while tests and before.has(tests[0]):
             guards.append(tests.pop(0))
         whole = build.conjunction(tests)
         if whole is not None:
             body.append(Assume(span=span, condition=whole, message=message, is_guard=True))
         return True
 
-    def _finish(self, way: Way, actors: list[Self], guards: list[Expression], body: list[Statement]) -> bool:
+    def _finish(
+        self,
+        way: Way,
+        actors: list[Self],
+        before: Preconditions,
+        guards: list[Expression],
+        body: list[Statement],
+    ) -> bool:
         """Adds the end of a way to a guard and a body. Returns whether there is such a way at all."""
         assert way.at is not None
         last = actors[way.actor]
@@ -295,7 +311,7 @@ class RuleLowering(WayLowering):
         if way.ending is Ending.BLOCKED:
             assert goes_on is not None
             blocked = build.negation(goes_on, span)
-            if not self._demand([blocked], "it blocks", span, actors, guards, body):
+            if not self._demand([blocked], "it blocks", span, before, guards, body):
                 return False
         if self.last is not None:
             body.append(Assign(span=span, target=build.place(self.last, span), value=last.pid))
