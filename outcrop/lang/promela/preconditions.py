@@ -28,6 +28,7 @@ from outcrop.ir.nodes import (
     While,
 )
 from outcrop.ir.walk import walk
+from outcrop.lang import build
 
 #: Statements that change nothing but what an assignment among them does, and do not end the run.
 _HARMLESS = (Assign, Assume, Bind, For, If, Put, While)
@@ -42,12 +43,15 @@ class Preconditions:
         self._given = given
         self._seen = 0
         self._is_harmless = True
+        self._waits = False
         self._written: dict[tuple[object, ...], None] = {}
 
     def has(self, test: Expression) -> bool:
-        """Returns whether the statements up to now leave the value of a test as it is."""
+        """Returns whether the statements up to now leave the value of a test as it is.
+
+        A test that may fail is none behind one that is made later: where that one is false, it is not evaluated."""
         self._look()
-        if not self._is_harmless:
+        if not self._is_harmless or (self._waits and not build.cannot_fail(test)):
             return False
         nodes = list(walk(test))
         bound = {each.variable for each in nodes if isinstance(each, Quantified)}
@@ -63,6 +67,7 @@ class Preconditions:
     def _look(self) -> None:
         """Looks at the statements that are new."""
         for each in walk(tuple(self._body[self._seen :])):
+            self._waits = self._waits or isinstance(each, Assume)
             if isinstance(each, Assign):
                 self._written[tuple(_path(each.target))] = None
             elif isinstance(each, Statement) and not isinstance(each, _HARMLESS):
