@@ -2,12 +2,13 @@
 
 Sets: along short paths of instances outside of a stubborn set, each enabled member keeps its outcome and commutes with
 the path, and no disabled member becomes enabled.
-Relations: any two active instances that are said to accord do, a disabled instance stays so until one of each of its
-enabling sets fires, and the steps that surely increase the rank never form a cycle."""
+Relations: any two active instances that are said to accord do, whatever their outcome is. A disabled instance stays so
+until one of each of its enabling sets fires, and the steps that surely increase the rank never form a cycle."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from random import Random
 
 from outcrop.ir.interpreter import Active, Firing, Interpreter
 from outcrop.ir.layout import State, encode
@@ -28,6 +29,7 @@ class Conditions:
     def __init__(self, interpreter: Interpreter, reduction: Reduction) -> None:
         self._interpreter = interpreter
         self._moves = ReducedMoves(interpreter, reduction)
+        self._phases = reduction.phases
         self._rules = {id(rule): number for number, rule in enumerate(interpreter.system.rules)}
         self._numbers = {(each.rule, each.arguments): each.number for each in reduction.instances}
         self._known: dict[State, Ready] = {}
@@ -98,18 +100,20 @@ class Conditions:
                 yield from self._broken_order(here, number, member, outside)
 
     def _broken_order(self, here: dict[int, Active], outside: int, member: int, first: Firing) -> Iterator[str]:
-        """Yields how two active instances fail to commute."""
-        then = here[member].fire()
-        if first.successor is None or then.successor is None or first.fault or then.fault:
-            return
-        after_outside, after_member = self.ready(first.successor)[0], self.ready(then.successor)[0]
-        if member not in after_outside or outside not in after_member:
-            yield f"instances {outside} and {member} disable each other"
-            return
-        one, other = after_outside[member].fire(), after_member[outside].fire()
-        if not _are_alike(one, then) or not _are_alike(other, first):
-            yield f"instances {outside} and {member} change each other's outcome"
-        if one.successor != other.successor:
+        """Yields how two active instances fail to commute. One that fails or is abandoned does so behind the other."""
+        then, ends = here[member].fire(), []
+        for mover, moved, other, before in ((outside, first, member, then), (member, then, outside, first)):
+            if moved.successor is None or moved.fault is not None:
+                continue
+            after = self.ready(moved.successor)[0]
+            if other not in after:
+                yield f"instance {mover} disables {other}"
+                continue
+            last = after[other].fire()
+            if not _are_alike(last, before):
+                yield f"instance {mover} changes the outcome of {other}"
+            ends.append(last.successor)
+        if len(ends) == 2 and ends[0] != ends[1]:
             yield f"instances {outside} and {member} do not commute"
 
     # --- Relations ---------------------------------------------------------------------------------------------
@@ -158,6 +162,21 @@ class Conditions:
             rows = option.sets[0 if option.leaf is None else encode(kinds[option.leaf], state[option.leaf])]
             if rows and (option.conjunct is None or self._moves.is_false(state, instance, option.conjunct)):
                 yield from rows
+
+    def sharing_pair(self, random: Random) -> tuple[Instance, Instance] | None:
+        """Returns two instances that use the same leaves and are said to accord, and whose guards may both be true;
+        None if the one that was chosen by chance accords with no such other."""
+        phase = random.choice(self._phases)
+        one = random.choice(phase.instances)
+        others = [
+            other
+            for other in phase.instances
+            if other is not one
+            and not phase.dependents[one.number] >> other.number & 1
+            and one.effects.writes & (other.effects.reads | other.effects.writes)
+            and all(mask & one.demands.get(leaf, mask) for leaf, mask in other.demands.items())
+        ]
+        return (one, random.choice(others)) if others else None
 
     def broken_rank(self, states: Iterable[State]) -> str:
         """Returns a cycle of steps that are said to increase the rank of states."""

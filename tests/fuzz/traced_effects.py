@@ -22,12 +22,14 @@ from outcrop.ir.system import Property, PropertyKind, System
 from outcrop.ir.types import Array, Multiset, Real, Record, Type
 from outcrop.reduction.boxes import Box, _box_from, widest_box
 from outcrop.reduction.effects import Tracer
-from outcrop.reduction.guards import split_guard
+from outcrop.reduction.guards import Demands, both, split_guard
 from outcrop.reduction.instances import Instance
 from outcrop.reduction.tables import _parts
 
 #: Instances that are looked at in one state.
 _INSTANCES = 12
+#: Pairs of instances that are looked at in one state.
+_PAIRS = 4
 #: Boxes behind the widest one, of one model.
 _NARROWER = 1
 
@@ -104,7 +106,7 @@ class Claims:
 
     def _problems(self, each: Instance, state: State, random: Random) -> Iterator[str]:
         # Where a guard is true by chance only seldom, its demands are met on purpose.
-        for at in (state, self._with_demands(each, state, random)):
+        for at in (state, self.with_demands(each.demands, state, random)):
             yield from self._guard_problems(each, at)
             unread = [leaf for leaf in range(len(at)) if not each.guard_reads >> leaf & 1]
             other = self.varied(at, unread, random)
@@ -126,9 +128,10 @@ class Claims:
         except Fault:
             return "failing"
 
-    def _with_demands(self, each: Instance, state: State, random: Random) -> State:
+    def with_demands(self, demands: Demands, state: State, random: Random) -> State:
+        """Returns a state with values that guards demand."""
         changed = list(state)
-        for leaf, mask in each.demands.items():
+        for leaf, mask in demands.items():
             possible = [
                 value for value in self._values[leaf] or () if mask >> encode(self.system.leaf_types[leaf], value) & 1
             ]
@@ -247,6 +250,8 @@ def broken_claim(system: System, states: Sequence[State], conditions: Conditions
     for state in random.choices(states, k=count):
         other = boxes[0].varied(state, random.sample(range(len(state)), random.randint(0, len(state))), random)
         problem = conditions.broken_set(other) or conditions.broken_relation(other)
+        for _ in range(_PAIRS):
+            problem = problem or _broken_pair(boxes[0], conditions, random.choice((state, other)), random)
         if problem:
             return problem
     for _ in range(0 if system.scalarsets else _NARROWER):
@@ -254,6 +259,14 @@ def broken_claim(system: System, states: Sequence[State], conditions: Conditions
     problems = (claims.broken(random.choice(states), random) for claims in boxes for _ in range(count))
     properties = (_broken_property(each, boxes[0], random.choice(states), random) for each in system.properties)
     return next(filter(None, problems), "") or next(filter(None, properties), "")
+
+
+def _broken_pair(claims: Claims, conditions: Conditions, state: State, random: Random) -> str:
+    """Returns what is wrong with two instances that are said to accord where both of their guards may be true."""
+    pair = conditions.sharing_pair(random)
+    if pair is None:
+        return ""
+    return conditions.broken_relation(claims.with_demands(both(pair[0].demands, pair[1].demands), state, random))
 
 
 def _broken_property(subject: Property, claims: Claims, base: State, random: Random) -> str:

@@ -62,3 +62,18 @@ def test_rules_with_a_later_priority_do_not_hide_a_violation(guard: str, bound: 
     text = _RULES.format(guard=guard, bound=bound)
     both(text)
     assert reduced_disagreement(text, "model.m", 1, native=False) == ""
+
+
+def test_steps_that_commute_do_not_accord_if_one_calls_a_step_that_goes_first() -> None:
+    """Behind the call, "stops" goes before "works", so that "works" is to be tried before the call."""
+    full, _ = both(
+        """
+        var x, y, z: 0..2;
+        startstate begin x := 0; y := 0; z := 0; end;
+        rule 1 "calls" x = 0 ==> x := 1; end;
+        rule 1 "works" y = 0 ==> y := 2; end;
+        rule 0 "stops" x = 1 & z = 0 ==> z := 1; y := 1; end;
+        rule 1 "fails" y = 2 ==> error "it worked"; end;
+        """
+    )
+    assert full.violations
