@@ -17,7 +17,7 @@ from typing import Any
 import outcrop
 
 _ENDLESS = "max search depth too small"
-_PLACE = re.compile(r"^\t[\w.]+:\d+, state (\d+)\b", re.MULTILINE)
+_PLACE = re.compile(r"^\t[^\t:]+:\d+, state (\d+)\b", re.MULTILINE)
 
 
 #: Options for ``load`` without assertions.

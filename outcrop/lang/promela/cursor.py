@@ -84,6 +84,8 @@ class Cursor(cursor.Cursor):
         before = self.tokens[max(self.at - 1, 0)]
         if self.kind == "=" and self.at:
             return hints.of_assignment(before.kind) if before.kind not in KEYWORDS else ""
+        if self.kind == "[" and before.kind != "]":
+            return hints.NUMBER_OF_PROCESSES if before.kind in hints.PROCESSES else ""
         if self.kind in hints.SIGNS:
             return hints.SIGNS[self.kind]
         for token in (self.tokens[self.at], before):

@@ -31,12 +31,16 @@ WORDS = {
 
 #: Signs that stand where a statement, a declaration or the rest of an expression was expected.
 SIGNS = {
-    "?": "a conditional expression is written: (condition -> a : b)",
+    "?": "c?x is a statement of its own; c?[x] asks for a message, and (condition -> a : b) is an expression",
     "[": "arrays have one dimension: for two, put an array into a typedef",
     ".": "numbers are whole, and a field follows a variable of a typedef",
     "++": "write x++, which is a statement of its own and no part of an expression",
     "--": "write x--, which is a statement of its own and no part of an expression",
 }
+
+#: Words behind which a number of processes is sometimes written, though it stands behind "active" alone.
+PROCESSES = frozenset(("proctype", "D_proctype"))
+NUMBER_OF_PROCESSES = "the number of processes is written: active [2] proctype P()"
 
 #: Operators that some languages join with '='.
 _JOINED = frozenset(("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"))

@@ -22,7 +22,7 @@ from outcrop.lang import build
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.channels import Use
 from outcrop.lang.promela.control import Step
-from outcrop.lang.promela.d_steps import DeterministicLowering
+from outcrop.lang.promela.d_steps import DeterministicLowering, first_action
 from outcrop.lang.promela.language import PromelaOptions
 from outcrop.lang.promela.scope import ConstantSymbol, ProctypeSymbol, Self, VariableSymbol
 from outcrop.source import Span
@@ -177,11 +177,11 @@ class MoveLowering(DeterministicLowering):
                 continue
             for location in proctype.graph.locations:
                 for other in location.steps:
-                    if isinstance(other.action, wanted) and self._may_meet(proctype, other, use):
+                    if isinstance(first_action(other), wanted) and self._may_meet(proctype, other, use):
                         yield Meeting(proctype, other, use.channel.name)
 
     def _may_meet(self, proctype: ProctypeSymbol, step: Step, use: Use) -> bool:
-        node = step.action
+        node = first_action(step)
         assert isinstance(node, syntax.Send | syntax.Receive)
         me, frame = self.process, self.frame
         self.process = self.self_of(proctype, build.number(proctype.pids.start, step.span), step.span)
@@ -201,11 +201,11 @@ class MoveLowering(DeterministicLowering):
         tests = [self.is_at(other, [meeting.step.source.number + 1], span)]
         if other.proctype is me.proctype:
             tests.append(build.binary(BinaryOperator.NOT_EQUAL, me.pid, other.pid, span, BOOLEAN))
-        send, receive = step.action, meeting.step.action
+        send, receive = step.action, first_action(meeting.step)
         if not isinstance(send, syntax.Send):
             send, receive = receive, send
         assert isinstance(send, syntax.Send) and isinstance(receive, syntax.Receive)
-        theirs_node = meeting.step.action
+        theirs_node = first_action(meeting.step)
         assert isinstance(theirs_node, syntax.Send | syntax.Receive)
         self.process = other
         theirs = next(
@@ -228,10 +228,12 @@ class MoveLowering(DeterministicLowering):
         kept = [self.kept(each, values) for each in sent] if len(sent) > 1 else sent
         stores = [each for is_send in (True, False) for each in self.happened(is_send, use, kept.__getitem__, span)]
         stores += self._stored(receive.arguments, kept.__getitem__)
+        if meeting.step.graph is not None:
+            stores += self.d_step(meeting.step.graph, span, is_begun=True)
         self.process = me
         # While a message waits to be received, only another receive can be taken in place of this one.
         for rival in meeting.step.rivals:
-            if isinstance(rival.action, syntax.Receive) and self._may_meet(other.proctype, rival, use):
+            if isinstance(first_action(rival), syntax.Receive) and self._may_meet(other.proctype, rival, use):
                 instead, _, _, _ = self.met(step, use, Meeting(meeting.proctype, rival, meeting.channel), other)
                 tests.append(build.negation(build.conjunction(instead) or build.truth(True, span), span))
         return tests, values, stores, sent
@@ -286,7 +288,7 @@ class MoveLowering(DeterministicLowering):
             case syntax.Test(condition=syntax.Run() as run):
                 return self.run(run, None)
             case syntax.Assignment(target=target, value=syntax.Run() as run):
-                return self.run(run, self.target(target))
+                return self.run(run, None if _is_lost(target) else self.target(target))
             case syntax.Assignment():
                 return self._assignment(step.action)
             case syntax.Send() as node:
@@ -309,7 +311,7 @@ class MoveLowering(DeterministicLowering):
         return self.end(span) if step.source.is_end else []
 
     def _assignment(self, node: syntax.Assignment) -> list[Statement]:
-        if node.target.name.text == "_" and node.target.next is None:
+        if _is_lost(node.target):
             return []
         whole = self.place(node.target)
         if whole is not None and isinstance(whole.type, Record) and isinstance(node.value, syntax.Reference):
@@ -351,3 +353,8 @@ class MoveLowering(DeterministicLowering):
                 yield Put(span=node.span, argument=self._shown(argument, match[1]))
         if at < len(text):
             yield Put(span=node.span, argument=text[at:])
+
+
+def _is_lost(target: syntax.Reference) -> bool:
+    """Returns whether what is stored in a target is lost."""
+    return target.name.text == "_" and target.next is None
