@@ -37,7 +37,6 @@ def reduction_constants(system: System, reduction: Reduction) -> dict[str, int]:
     return {
         "INSTANCE_COUNT": len(reduction.instances),
         "INSTANCE_WORDS": _words(reduction),
-        "REDUCES_RUNS": int(reduction.is_strict),
         "MODEL_COVERS": len(system.covers),
         "COVER_COUNT": len(system.covers) + len(COUNTERS),
     }
@@ -266,7 +265,7 @@ _TYPES = (
     "} Option;",
     "typedef struct {",
     "  const Instances *dependents;",
-    "  Instances starts;",
+    "  Instances starts, hopeless;",
     "  const uint32_t *otherwise, *first_option, *later;",
     "  const Option *options;",
     "} Phase;",
@@ -287,8 +286,8 @@ def _write_phase(unit: Unit, at: int, phase: Phase, rows: _Rows) -> tuple[list[s
         *_numbers("uint32_t", f"later_{at}", [rows.number(each) for each in phase.later]),
         f"static const Option options_{at}[] = {{{', '.join(options or ['{0, 0, 0, 0}'])}}};",
     ]
-    starts = _row(phase.starts, rows.words)
-    return lines, f"{{dependents_{at}, {starts}, otherwise_{at}, first_option_{at}, later_{at}, options_{at}}}"
+    sets = f"{_row(phase.starts, rows.words)}, {_row(phase.hopeless, rows.words)}"
+    return lines, f"{{dependents_{at}, {sets}, otherwise_{at}, first_option_{at}, later_{at}, options_{at}}}"
 
 
 def _settled(phase: Phase) -> dict[tuple[int, int, int], int]:

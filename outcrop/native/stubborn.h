@@ -1,8 +1,9 @@
 /* Partial-order reduction: the choice of the rule instances that a state fires, as in outcrop/reduction/stubborn.py.
  *
  * A set of instances is INSTANCE_WORDS words. Emitted before this: the Phase of a state, with `dependents` (instances
- * that do not accord with an enabled one), `starts` (instances with which a set may begin), `later` (those with a later
- * priority than an instance) and the Options of each instance (its necessary enabling sets), and the functions
+ * that do not accord with an enabled one), `starts` (instances with which a set may begin), `hopeless` (those that make
+ * a set useless), `later` (those with a later priority than an instance) and the Options of each instance (its necessary
+ * enabling sets), and the functions
  *   phase_of(state);
  *   fire_instance(expansion, state, instance): returns whether the instance led to a state;
  *   false_conjuncts(state, context, instance): returns which conjuncts of a guard are false, as bits. */
@@ -135,13 +136,11 @@ static void fire_stubborn(const uint8_t *state, Expansion *expansion, const Inst
   const Phase *const phase = phase_of(state);
   const uint32_t enabled = size_of(active);
   uint32_t best = enabled;
-  Instances chosen = *active, set, hopeless = {{0}};
-#if REDUCES_RUNS
-  /* All members of a set must be among those that it may begin with. */
-  for (int i = 0; i < INSTANCE_WORDS; i++) hopeless.words[i] = active->words[i] & ~phase->starts.words[i];
-#endif
+  Instances chosen = *active, set, hopeless;
+  for (int i = 0; i < INSTANCE_WORDS; i++) hopeless.words[i] = active->words[i] & phase->hopeless.words[i];
   for (int word = 0; word < INSTANCE_WORDS && best > 1 && !failed; word++)
-    for (uint64_t left = active->words[word] & phase->starts.words[word]; left && best > 1; left &= left - 1) {
+    for (uint64_t left = active->words[word] & phase->starts.words[word] & ~phase->hopeless.words[word];
+         left && best > 1; left &= left - 1) {
       const uint32_t start = (uint32_t)(word * 64 + __builtin_ctzll(left));
       const int is_worth_it = may_be_smaller(&phase->dependents[start], active, &hopeless, best);
       const uint32_t count =

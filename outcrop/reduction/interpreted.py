@@ -30,7 +30,7 @@ class ReducedMoves:
         self._frames = [Instances(rule, executor) for rule in rules]
         self._kinds = interpreter.system.leaf_types
         self.states = self.reduced = self.enabled = self.fired = 0
-        self.choices = 0  #: states that enable more than one instance
+        self.looks = 0  #: leaves that choices have looked at
 
     @property
     def counters(self) -> list[int]:
@@ -42,9 +42,17 @@ class ReducedMoves:
 
     def stubborn_set(self, state: State, active: int) -> int:
         """Returns the set that is chosen, with its disabled members; -1 for all instances."""
-        return self.phase_of(state).stubborn_set(
-            active, partial(self.is_false, state), lambda leaf: encode(self._kinds[leaf], state[leaf])
-        )
+        return self.phase_of(state).stubborn_set(active, partial(self.is_false, state), partial(self._look, state))
+
+    def closure(self, state: State, start: int, active: int) -> int:
+        """Returns the set around an active instance; 0 if it has all active ones."""
+        phase, most = self.phase_of(state), active.bit_count()
+        look = partial(self._look, state)
+        return phase.closure(start, active, active & phase.hopeless, most, partial(self.is_false, state), look)
+
+    def _look(self, state: State, leaf: int) -> int:
+        self.looks += 1
+        return encode(self._kinds[leaf], state[leaf])
 
     def is_false(self, state: State, instance: Instance, conjunct: int) -> bool:
         """Returns whether a conjunct of the guard of an instance is false in a state, and does not fail."""
@@ -54,25 +62,32 @@ class ReducedMoves:
         except Fault:
             return False
 
-    def __call__(self, state: State) -> Iterator[Firing]:
-        found = list(self._interpreter.active(state))
+    def ready(self, state: State) -> tuple[dict[int, Active], list[Firing]]:
+        """Returns the active instances by their numbers, and the guards that fail."""
         ready: dict[int, Active] = {}
-        for each in found:
-            if isinstance(each, Active):
+        failing: list[Firing] = []
+        for each in self._interpreter.active(state):
+            if isinstance(each, Firing):
+                failing.append(each)
+            else:
                 ready[self._numbers[self._rule_numbers[id(each.rule)], each.arguments]] = each
+        return ready, failing
+
+    def __call__(self, state: State) -> Iterator[Firing]:
+        ready, failing = self.ready(state)
         active = sum(1 << number for number in ready)
         self.states += 1
         self.enabled += len(ready)
-        self.choices += len(ready) > 1
-        if len(ready) < len(found):  # a guard fails, which is a violation
+        if failing:  # a violation
             self.fired += len(ready)
-            for each in found:
-                yield each if isinstance(each, Firing) else each.fire()
+            yield from failing
+            for each in ready.values():
+                yield each.fire()
             return
         chosen = active & self.stubborn_set(state, active)
         firings = [(number, ready[number].fire()) for number in bits(chosen)]
         starts = self.phase_of(state).starts
-        if chosen != active and not any(starts >> number & 1 and _leads_on(firing) for number, firing in firings):
+        if chosen != active and not any(starts >> number & 1 and leads_on(firing) for number, firing in firings):
             firings += [(number, ready[number].fire()) for number in bits(active & ~chosen)]
         self.reduced += len(firings) < len(ready)
         self.fired += len(firings)
@@ -80,5 +95,6 @@ class ReducedMoves:
             yield firing
 
 
-def _leads_on(firing: Firing) -> bool:
+def leads_on(firing: Firing) -> bool:
+    """Returns whether a firing ends in a state, without a failure."""
     return firing.successor is not None and firing.fault is None

@@ -12,19 +12,15 @@ from outcrop.ir.system import Instantiable, PropertyKind, System
 from outcrop.outcome import Outcome, ReductionReport
 from outcrop.reduction.boxes import narrower_box, widest_box
 from outcrop.reduction.effects import Tracer
-from outcrop.reduction.interpreted import ReducedMoves
 from outcrop.reduction.leaves import bits
 from outcrop.reduction.ranking import ascending
 from outcrop.reduction.reachable import reachable_nodes
+from outcrop.reduction.sample import sampled
 from outcrop.reduction.stubborn import Phase, Reduction
 from outcrop.reduction.tables import Relations, groups_of
 
 #: Rule instances of a model that is reduced; the relations take a bit for each pair of them.
 MOST_INSTANCES = 2_000
-#: The sample that decides whether reduction pays: steps, steps of one walk, and guards evaluated in all.
-_FEWEST_STEPS, _MOST_STEPS, _WALK, _MOST_GUARDS = 20, 300, 60, 40_000
-#: Reduction pays if at least one state of this many on these walks is reduced.
-_LEAST_SHARE = 25
 #: Work for the ranks of the widest box if there is a narrower one, which has nearly all states: a share of the most.
 _EFFORT_FOR_FEW = 0.02
 #: Variables that are named when a model does not reduce.
@@ -48,9 +44,13 @@ def reduction_of(system: System, symmetry: bool, samples: bool = True) -> Reduct
         return unreduced
     interpreter = Interpreter(system, symmetry and system.allows_symmetry)
     found = _reduction(system, interpreter)
-    if not samples or _pays(interpreter, found):
+    if not samples:
         return found
-    return Unreduced("almost no state of a sample could be reduced", len(found.instances), found.blamed)
+    found, gain = sampled(interpreter, found)
+    if gain.pays:
+        return found
+    reason = f"{gain.share:.0%} of the states of a sample would be left, at {gain.time:.1f} times the time a state"
+    return Unreduced(reason, len(found.instances), found.blamed)
 
 
 def reported(outcome: Outcome, reduction: Reduction | Unreduced, covers: int) -> Outcome:
@@ -61,24 +61,6 @@ def reported(outcome: Outcome, reduction: Reduction | Unreduced, covers: int) ->
     states, reduced, enabled, fired = outcome.covered[covers:]
     report = ReductionReport("", len(reduction.instances), states, reduced, enabled, fired, reduction.blamed)
     return replace(outcome, covered=outcome.covered[:covers], reduction=report)
-
-
-def _pays(interpreter: Interpreter, reduction: Reduction) -> bool:
-    """Returns whether enough states of short walks are reduced. The walks depend on the model alone."""
-    moves = interpreter.selection = ReducedMoves(interpreter, reduction)
-    steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _MOST_GUARDS // max(1, len(reduction.instances))))
-    starts = [firing.successor for firing in interpreter.start_states() if firing.successor is not None]
-    number, walked = 0, 0
-    while starts and walked < steps:
-        state = starts[number % len(starts)]
-        for _ in range(min(steps - walked, _WALK)):
-            walked += 1
-            following = [each.successor for each in interpreter.successors(state) if each.successor is not None]
-            if not following:
-                break
-            number = number * 1_103_515_245 + 12_345 & 0x7FFFFFFF
-            state = following[(number >> 8) % len(following)]
-    return 0 < moves.choices <= moves.reduced * _LEAST_SHARE
 
 
 def _unreduced(system: System) -> Unreduced | None:
@@ -115,8 +97,10 @@ def _phase(relations: Relations, is_tested: bool, effort: float) -> Phase:
     relations.add_enabling()
     dependents = tuple(map(relations.dependents, relations.instances))
     starts = ascending(relations, dependents, effort) & ~visible
+    # A run must not go round without what the automaton sees, so all that fires alone must ascend.
+    hopeless = (1 << len(relations.instances)) - 1 & ~starts if is_strict else 0
     tests = box.tests(system) if is_tested else {}
-    return Phase(tuple(tests.items()), tuple(relations.instances), dependents, starts, relations.later, is_strict)
+    return Phase(tuple(tests.items()), tuple(relations.instances), dependents, starts, relations.later, hopeless)
 
 
 def _seen(system: System) -> int:

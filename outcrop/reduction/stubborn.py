@@ -32,10 +32,6 @@ class Reduction:
     def instances(self) -> tuple[Instance, ...]:
         return self.phases[-1].instances
 
-    @property
-    def is_strict(self) -> bool:
-        return self.phases[-1].is_strict
-
     def phase_of(self, packed: Callable[[int], int]) -> Phase:
         """Returns the phase of a state. ``packed`` tells the packed value of a leaf."""
         return next(each for each in self.phases if all(packed(leaf) in values for leaf, values in each.tests))
@@ -44,32 +40,32 @@ class Reduction:
 @dataclass(frozen=True)
 class Phase:
     """The relations in the states of a box. ``tests``: packed values that single leaves have in it. ``starts``: those
-    instances that a set may begin with. ``later``: for each instance, those with a later priority. ``is_strict``: a set
-    may have no other enabled instances than ``starts``."""
+    instances that a set may begin with. ``later``: for each instance, those with a later priority. ``hopeless``: those
+    that make a set useless if they are enabled."""
 
     tests: tuple[tuple[int, frozenset[int]], ...]
     instances: tuple[Instance, ...]
     dependents: tuple[int, ...]
     starts: int
     later: tuple[int, ...]
-    is_strict: bool
+    hopeless: int
 
     def stubborn_set(self, active: int, is_false: Callable[[Instance, int], bool], packed: Callable[[int], int]) -> int:
         """Returns the set of instances to fire, with disabled members; -1 if that is all of them. ``is_false`` tells
         whether a conjunct of an instance is false, ``packed`` the packed value of a leaf."""
         best, chosen = active.bit_count(), -1
-        hopeless = active & ~self.starts if self.is_strict else 0
-        for start in bits(active & self.starts):
+        hopeless = active & self.hopeless
+        for start in bits(active & self.starts & ~hopeless):
             if best <= 1:
                 break
-            found = self._closure(start, active, hopeless, best, is_false, packed)
+            found = self.closure(start, active, hopeless, best, is_false, packed)
             if found:
                 best, chosen = (found & active).bit_count(), found
             else:
                 hopeless |= 1 << start
         return chosen
 
-    def _closure(
+    def closure(
         self,
         start: int,
         active: int,

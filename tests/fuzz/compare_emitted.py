@@ -39,7 +39,7 @@ def emitted_disagreement(
     flags = SANITIZED if sanitize else ()
     for symmetry in sorted({False, bool(system.scalarsets) and system.allows_symmetry}):
         for each in _systems(system, symmetry, has_formulas):
-            found = reduction_of(each, symmetry, samples=False)
+            found = reduction_of(each, symmetry)
             if isinstance(found, Unreduced):
                 compared[f"not reduced: {found.reason[:30]}"] += 1
                 continue
