@@ -25,6 +25,15 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
     return "did you mean " + " or ".join(f"'{each}'" for each in close[:3]) + "?"
 
 
+def counted(number: int, noun: str) -> str:
+    """Returns a number with a noun.
+
+    >>> counted(1, "value"), counted(0, "value")
+    ('1 value', '0 values')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 class TooManyErrors(Exception):
     """Raised to end the analysis. The errors found so far are reported."""
 

@@ -262,3 +262,47 @@ def test_wrong_initial_values_are_errors(text: str, message: str) -> None:
     with pytest.raises(ModelError) as caught:
         outcrop.loads(text, "m.pml")
     assert [each.message.startswith(message) for each in caught.value.diagnostics] == [True]
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("proctype Worker() { skip } init { run Wroker() }", "did you mean 'Worker'?"),
+        ("bool b = True; active proctype P() { skip }", "did you mean 'true'?"),
+        (
+            "chan c = [2] of byte; active proctype P() { skip }",
+            "a channel is declared: chan c = [2] of { mtype, byte }",
+        ),
+        (
+            "chan c = [2] { byte }; active proctype P() { skip }",
+            "a channel is declared: chan c = [2] of { mtype, byte }",
+        ),
+        ("byte x; active proctype P() { skip } ltl { G (x == 0) }", "'always' is written []"),
+        (
+            "proctype W() { skip } run W(); init { skip }",
+            "a process starts others: write 'run' in init or in a proctype",
+        ),
+        ("active proctype P() { skip }}", "there are more '}' than '{' above"),
+        ("boolean b; active proctype P() { skip }", "did you mean 'bool'?"),
+        ("active proctype P() { byte _pid; _pid = 2 }", "give the variable another name"),
+        ("byte i; active proctype P() { select(i, 0, 3) }", "a choice of a number is written: select(i : 0 .. 3)"),
+    ],
+)
+def test_frequent_mistakes_have_a_hint(text: str, hint: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        outcrop.loads(text, "m.pml")
+    assert caught.value.diagnostics[0].hint == hint
+
+
+@pytest.mark.parametrize(
+    ("values", "warning"),
+    [
+        ('"%d %d", x', "the text of 'printf' has 2 conversions, and there is 1 value"),
+        ('"%d", x, x', "the text of 'printf' has 1 conversion, and there are 2 values"),
+        ('"100%% %d%c", x, 65', None),
+        ('"none"', None),
+    ],
+)
+def test_values_of_printf_are_counted(values: str, warning: str | None) -> None:
+    model = outcrop.loads(f"byte x; active [2] proctype P() {{ printf({values}) }}", "m.pml")
+    assert [each.message for each in model.warnings] == ([] if warning is None else [warning])

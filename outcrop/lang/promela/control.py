@@ -324,3 +324,16 @@ def _is_never(element: Element) -> bool:
 def _is_unnamed_jump(element: Element) -> bool:
     """Returns whether an element is a ``break``, or the end of a choice."""
     return element.kind in (Kind.JOIN, Kind.EXIT) or isinstance(element.goal, Goal)
+
+
+def location_names(locations: list[Location]) -> list[str]:
+    """Returns a name for each place: its label or line, and a number where another place has that name."""
+    names: list[str] = []
+    for each in locations:
+        name = "end" if each.is_end else each.labels[0] if each.labels else f"line {each.span.line}"
+        if each.is_end and name in names:  # a label has this name
+            name = "-end-"
+        if name in names:
+            name = next(f"{name}.{number}" for number in range(2, 10_000) if f"{name}.{number}" not in names)
+        names.append(name)
+    return names

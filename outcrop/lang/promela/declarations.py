@@ -10,7 +10,7 @@ from outcrop.ir.system import Guess
 from outcrop.ir.types import BOOLEAN, Array, Enum, Range, Record, Type
 from outcrop.lang import build
 from outcrop.lang.promela import syntax
-from outcrop.lang.promela.control import GraphBuilder, Location
+from outcrop.lang.promela.control import GraphBuilder, location_names
 from outcrop.lang.promela.elements import Numbers
 from outcrop.lang.promela.events import EventTrace
 from outcrop.lang.promela.identical import mark_identical
@@ -18,6 +18,7 @@ from outcrop.lang.promela.language import MOST_PROCESSES, PromelaOptions
 from outcrop.lang.promela.lifetimes import MORE_PROCESSES
 from outcrop.lang.promela.messages import expand_messages
 from outcrop.lang.promela.mtypes import hold_names_only, is_mtype, labels_of, numbered
+from outcrop.lang.promela.names import READ_ONLY
 from outcrop.lang.promela.preprocessor import Preprocessor
 from outcrop.lang.promela.processes import count_processes, runs_of
 from outcrop.lang.promela.scope import (
@@ -119,11 +120,13 @@ class DeclarationLowering(StructureLowering):
                     self._enter_name(self.globals, each.name, symbol)
 
     def _enter_name(self, names: dict[str, Symbol], name: syntax.Name, symbol: Symbol) -> None:
-        if name.text in names:
+        if name.text in READ_ONLY:
+            self.report.error(f"'{name.text}' is a name of the language", name.span, "give the variable another name")
+        elif name.text in names:
             note = ("it is declared here", names[name.text].span)
             self.report.error(f"'{name.text}' is declared twice", name.span, "rename or delete one of the two", note)
-            return
-        names[name.text] = symbol
+        else:
+            names[name.text] = symbol
 
     def _symbol(
         self, declaration: syntax.Declaration, each: syntax.Declarator, proctype: ProctypeSymbol | None
@@ -198,7 +201,7 @@ class DeclarationLowering(StructureLowering):
             self._declare_inside(proctype)
         if model.trace is not None and self.options.of(PromelaOptions).claims:
             graph = GraphBuilder(self.report, numbers).build(model.trace.body)
-            locations = Enum(tuple(_location_names(graph.locations)), f"location of {model.trace.word}")
+            locations = Enum(tuple(location_names(graph.locations)), f"location of {model.trace.word}")
             self.event_trace = EventTrace(model.trace, graph, locations, list(self.events_of(model.trace, graph)))
         if self.options.of(PromelaOptions).process_symmetry:
             mark_identical(model, list(self.proctypes.values()), self.preprocessor.words, self.report)
@@ -256,7 +259,7 @@ class DeclarationLowering(StructureLowering):
                         symbol.initial = None
                     proctype.fields.append(symbol)
         expand_messages(proctype.graph, lambda name: self._type_named(name, proctype))
-        names = _location_names(proctype.graph.locations)
+        names = location_names(proctype.graph.locations)
         proctype.locations = Enum(("-", *names), f"location of {proctype.name}")
         fields: list[tuple[str, Type]] = [("at", proctype.locations)]
         for number, variable in enumerate(proctype.fields, start=1):
@@ -384,15 +387,3 @@ class DeclarationLowering(StructureLowering):
 
 def _holds_array(kind: Type) -> bool:
     return isinstance(kind, Array) or (isinstance(kind, Record) and any(_holds_array(each) for _, each in kind.fields))
-
-
-def _location_names(locations: list[Location]) -> list[str]:
-    names: list[str] = []
-    for each in locations:
-        name = "end" if each.is_end else each.labels[0] if each.labels else f"line {each.span.line}"
-        if each.is_end and name in names:  # a label has this name
-            name = "-end-"
-        if name in names:
-            name = next(f"{name}.{number}" for number in range(2, 10_000) if f"{name}.{number}" not in names)
-        names.append(name)
-    return names

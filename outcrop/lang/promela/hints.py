@@ -7,6 +7,7 @@ this file.
 from __future__ import annotations
 
 _TYPES = "there is no type '{}': the types are bit, bool, byte, short, int, unsigned, mtype and chan"
+CHANNEL = "a channel is declared: chan c = [2] of { mtype, byte }"
 _LOOP = "a loop is written: do :: condition -> ... :: else -> break od"
 _CHOICE = "a choice is written: if :: condition -> ... :: else -> ... fi"
 _INLINE = "there are no functions: 'inline' names a piece of text, and 'proctype' declares processes"
@@ -15,6 +16,8 @@ _NAMES = "names for values are declared with: mtype = { a, b, c }"
 WORDS = {
     **{each: _TYPES.format(each) for each in ("float", "double", "real", "long", "char", "string", "uint", "integer")},
     "boolean": "did you mean 'bool'?",
+    "G": "'always' is written []",
+    "F": "'eventually' is written <>",
     "and": "'and' is written '&&'",
     "or": "'or' is written '||'",
     "not": "'not' is written '!'",

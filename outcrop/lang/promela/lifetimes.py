@@ -23,6 +23,7 @@ from outcrop.lang.promela.channels import Use
 from outcrop.lang.promela.control import Location
 from outcrop.lang.promela.events import EventLowering
 from outcrop.lang.promela.scope import FieldValues, InitialValue, Self
+from outcrop.lang.report import counted, did_you_mean
 from outcrop.source import Span
 
 #: The remedy for a run that needs more processes than there is room for.
@@ -41,11 +42,13 @@ class LifetimeLowering(EventLowering):
         proctype = self.proctypes.get(node.proctype.text)
         assert self.process_count is not None
         if proctype is None:
-            self.report.error(f"unknown proctype '{node.proctype.text}'", node.proctype.span)
+            hint = did_you_mean(node.proctype.text, self.proctypes)
+            self.report.error(f"unknown proctype '{node.proctype.text}'", node.proctype.span, hint)
             return []
         wanted = sum(each.type.leaf_count for each in proctype.parameters)
         if len(node.arguments) != wanted:
-            self.report.error(f"proctype '{proctype.name}' has {wanted} parameters, not {len(node.arguments)}", span)
+            message = f"proctype '{proctype.name}' has {counted(wanted, 'parameter')}, not {len(node.arguments)}"
+            self.report.error(message, span, "", ("it is declared here", proctype.tree.name.span))
             return []
         if proctype.variable is None:  # the text tells that it is never started
             return [Error(span=span, message=f"no room for a process of proctype '{proctype.name}': {MORE_PROCESSES}")]

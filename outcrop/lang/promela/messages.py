@@ -94,4 +94,5 @@ def report_twice_taken(node: syntax.Receive, is_value: Callable[[syntax.Expressi
             if each.name.text in names - {"_"}:
                 hint = "use another variable, or '_' for a value that is not needed"
                 report.error(f"'{each.name.text}' takes two values of this message", each.span, hint)
+                return
             names.add(each.name.text)

@@ -25,6 +25,7 @@ from outcrop.lang.promela.control import Step
 from outcrop.lang.promela.d_steps import DeterministicLowering, first_action
 from outcrop.lang.promela.language import PromelaOptions
 from outcrop.lang.promela.scope import ConstantSymbol, ProctypeSymbol, Self, VariableSymbol
+from outcrop.lang.report import counted
 from outcrop.source import Span
 
 _CONVERSION = re.compile(r"%[-0-9]*([a-zA-Z%])")
@@ -340,6 +341,7 @@ class MoveLowering(DeterministicLowering):
 
     def _print(self, node: syntax.Print) -> Iterator[Statement]:
         text = _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), node.text)
+        self._compare_conversions(node, text)
         at, arguments = 0, iter(node.arguments)
         for match in _CONVERSION.finditer(text):
             if match.start() > at:
@@ -353,6 +355,22 @@ class MoveLowering(DeterministicLowering):
                 yield Put(span=node.span, argument=self._shown(argument, match[1]))
         if at < len(text):
             yield Put(span=node.span, argument=text[at:])
+
+    def _compare_conversions(self, node: syntax.Print, text: str) -> None:
+        """Warns of a ``printf`` that has more or fewer conversions than values."""
+        wanted = sum(match[1] != "%" for match in _CONVERSION.finditer(text))
+        given = len(node.arguments)
+        if given < wanted:
+            hint = "add a value for each, or write '%%' for a percent sign"
+        else:
+            hint = "the conversions are %d, %e, %c, %o, %u and %x"
+        if given != wanted:
+            message = f"the text of 'printf' has {counted(wanted, 'conversion')}, and there {_are(given)}"
+            self.report.warning(message, node.span, hint)
+
+
+def _are(values: int) -> str:
+    return f"{'is' if values == 1 else 'are'} {counted(values, 'value')}"
 
 
 def _is_lost(target: syntax.Reference) -> bool:

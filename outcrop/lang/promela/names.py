@@ -10,7 +10,7 @@ from outcrop.lang.promela.scope import ChannelSymbol, ProctypeSymbol, Self, Symb
 from outcrop.lang.report import did_you_mean
 
 #: What is to be said of names that the language gives a meaning, where they have none.
-_READ_ONLY = {
+READ_ONLY = {
     "_": "a value that is stored in '_' is lost, and cannot be read",
     "_pid": "only a process can read its number, and nothing can change it",
     "_nr_pr": "the number of processes can only be read",
@@ -39,10 +39,10 @@ class NameLowering(IntegerLowering):
     def lookup(self, name: syntax.Name) -> Symbol | None:
         """Returns what a name stands for; None, and an error reported, when it is unknown."""
         symbol = self.known(name)
-        if symbol is None and name.text in _READ_ONLY:
-            self.report.error(f"'{name.text}' cannot be used here", name.span, _READ_ONLY[name.text])
+        if symbol is None and name.text in READ_ONLY:
+            self.report.error(f"'{name.text}' cannot be used here", name.span, READ_ONLY[name.text])
         elif symbol is None:
-            hint = did_you_mean(name.text, (*self._own_names, *self.globals))
+            hint = did_you_mean(name.text, (*self._own_names, *self.globals, "true", "false"))
             self.report.error(f"unknown name '{name.text}'", name.span, hint)
         return symbol
 

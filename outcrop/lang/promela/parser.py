@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from outcrop.errors import ModelError
 from outcrop.lang.cursor import Abandoned, GivenUp
+from outcrop.lang.promela import hints
 from outcrop.lang.promela.lexer import DIRECTIVE, END_OF_FILE, NAME, Token, tokenize
 from outcrop.lang.promela.parser_statements import Inline, StatementParser
 from outcrop.lang.promela.preprocessor import Preprocessor
@@ -114,7 +115,11 @@ class Parser(StatementParser):
                 self.model.declarations.append(self.declaration())
             case _:
                 is_type = self.kind == NAME and self.ahead() == NAME
-                hint = f"no typedef '{self.text}' is defined above" if is_type else ""
+                hint = f"no typedef '{self.text}' is defined above" if is_type and self.text not in hints.WORDS else ""
+                if self.kind == "}":
+                    hint = "there are more '}' than '{' above"
+                elif self.kind == "run":
+                    hint = "a process starts others: write 'run' in init or in a proctype"
                 self.fail_expected("a declaration, a proctype or init", hint)
 
     def _proctype(self) -> Proctype:

@@ -33,6 +33,7 @@ from outcrop.source import Span
 
 #: Greatest difference of the bounds of a 'select' that becomes an 'if'.
 _MOST_OPTIONS = 32
+_CHOSEN = "a choice of a number is written: select(i : 0 .. 3)"
 _BOUNDS = "a loop over numbers is written: for (i : 0 .. 3) { ... }"
 
 
@@ -97,9 +98,9 @@ class LoopParser(ExpressionParser):
         self.take()
         self.expect("(", "after 'select'")
         variable = self.reference("a variable")
-        self.expect(":", "after the variable of 'select'")
+        self.expect(":", "after the variable of 'select'", _CHOSEN)
         first = self.expression()
-        self.expect("..", "between the bounds of 'select'")
+        self.expect("..", "between the bounds of 'select'", _CHOSEN)
         last = self.expression()
         self.expect(")", "after the bounds of 'select'")
         span = self.span_from(start)

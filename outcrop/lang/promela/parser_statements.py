@@ -129,8 +129,8 @@ class StatementParser(LoopParser):
         self.take()
         capacity = self.expression()
         self.expect("]", "after the capacity of the channel")
-        self.expect("of", "after the capacity of the channel")
-        self.expect("{", "before the types of a message")
+        self.expect("of", "after the capacity of the channel", hints.CHANNEL)
+        self.expect("{", "before the types of a message", hints.CHANNEL)
         types: list[Name] = []
         while self.kind != "}":
             token = self.take()

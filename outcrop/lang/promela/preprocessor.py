@@ -11,7 +11,7 @@ from pathlib import Path
 
 from outcrop.lang.promela.conditions import condition_value
 from outcrop.lang.promela.lexer import DIRECTIVE, JUNK, NAME, NUMBER, STRING, Token, problem, tokenize
-from outcrop.lang.report import did_you_mean
+from outcrop.lang.report import counted, did_you_mean
 from outcrop.source import Diagnostic, Severity, Source, Span
 
 #: Files that include each other more deeply than this include themselves.
@@ -259,7 +259,7 @@ class Preprocessor:
             arguments = _variadic(arguments, len(macro.parameters))
         if len(arguments) != len(macro.parameters):
             count = len(macro.parameters)
-            self._error(f"this macro takes {count} argument{'' if count == 1 else 's'}, not {len(arguments)}", span)
+            self._error(f"macro '{span.text}' takes {counted(count, 'argument')}, not {len(arguments)}", span)
             return []
         values = dict(zip(macro.parameters, arguments, strict=True))
         result: list[Token] = []
