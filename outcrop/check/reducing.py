@@ -22,18 +22,20 @@ def refuse_what_changes(system: System, checks: Sequence[TemporalCheck], options
     if options.reduce is Reduce.OFF:
         return
     problem = ""
+    remedy = "leave out --reduce, or name the other properties with --property"
     if options.fair is not Fair.NONE:
-        problem = "partial-order reduction does not preserve fairness"
+        problem, remedy = "partial-order reduction does not preserve fairness", "leave out --reduce, or --fair"
     elif system.of_kind(PropertyKind.LIVENESS):
         problem = "partial-order reduction does not preserve 'liveness' properties"
     elif checks and system.automaton is not None and not ignores_repetitions(system.automaton):
         problem = f"partial-order reduction changes the number of steps, which '{system.automaton.name}' may count"
+        remedy = "leave out --reduce, or the claim with --claims off" if system.texts else "leave out --reduce"
     for each in checks:
         subject = each.property_instance.property
         if subject is not None and _has_next(subject.formula):
             problem = f"partial-order reduction does not preserve X, which formula '{each.name}' contains"
     if problem:
-        raise UsageError(f"{problem}; leave out --reduce")
+        raise UsageError(f"{problem}; {remedy}")
 
 
 def _has_next(formula: Formula) -> bool:

@@ -51,7 +51,8 @@ def explain_lasso(
     subject = property_instance.property
     if subject is None:
         automaton = product.product.automaton
-        message = f'property process "{automaton.name}" accepts a run of the model'
+        name = f"the {automaton.name}" if shown.texts else f'property process "{automaton.name}"'
+        message = f"{name} accepts a run of the model"
         trace = _shortest(shown, steps, loop_start, ())
         return Violation(ViolationKind.LTL, message, automaton.span, trace, automaton.name)
     word = _word(interpreter, property_instance, run)

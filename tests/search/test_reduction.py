@@ -442,9 +442,10 @@ def test_what_reduction_would_change_is_refused(property: str, options: dict[str
         model_of(_SPINNER.format(steps=3, property=property)).check(reduce="por", engine="interpreter", **options)
 
 
-def test_a_property_process_is_refused(tmp_path: Path) -> None:
+def test_a_property_process_that_counts_is_refused(tmp_path: Path) -> None:
     text = "process A { state a, b; init a; trans a -> b {}, b -> a {}; }\n"
-    text += "process N { state n; init n; accept n; trans n -> n {}; }\nsystem async property N;\n"
+    text += "process N { state n, m; init n; accept m; trans n -> m { guard A.b; }, m -> n { guard A.a; }; }\n"
+    text += "system async property N;\n"
     (tmp_path / "model.dve").write_text(text)
     with pytest.raises(UsageError, match="leave out --reduce"):
         load(tmp_path / "model.dve").check(reduce="por", engine="interpreter")
