@@ -10,8 +10,9 @@
 #ifndef OUTCROP_STUBBORN_H
 #define OUTCROP_STUBBORN_H
 
-/* An enabled instance costs as much as this many disabled ones. NOTHING: the row of the empty set. */
-enum { COST_OF_ENABLED = 1024, NOTHING = 0 };
+/* An enabled instance costs as much as this many disabled ones. NOTHING: the row of the empty set.
+ * UNKNOWN: a cost that is not computed. */
+enum { COST_OF_ENABLED = 1024, NOTHING = 0, UNKNOWN = 0x7fffffff };
 
 /* Counters after those of the cover goals. */
 enum { COUNTER_STATES, COUNTER_REDUCED, COUNTER_ENABLED, COUNTER_FIRED, REDUCTION_COUNTERS };
@@ -22,22 +23,13 @@ static inline uint32_t size_of(const Instances *set) {
   return size;
 }
 
-/* Takes the first waiting instance from a set: an active one if there is any, since these end a hopeless set soonest.
- * Returns INSTANCE_COUNT if none waits. */
-static inline uint32_t take_waiting(Instances *waiting, const Instances *active) {
-  for (int word = 0; word < INSTANCE_WORDS; word++) {
-    const uint64_t ready = waiting->words[word] & active->words[word];
-    if (!ready) continue;
-    waiting->words[word] &= ~(ready & -ready);
-    return (uint32_t)(word * 64 + __builtin_ctzll(ready));
-  }
-  for (int word = 0; word < INSTANCE_WORDS; word++) {
-    const uint64_t left = waiting->words[word];
-    if (!left) continue;
-    waiting->words[word] &= left - 1;
-    return (uint32_t)(word * 64 + __builtin_ctzll(left));
-  }
-  return INSTANCE_COUNT;
+/* Takes the first instance from a set that is not empty. */
+static inline uint32_t take_first(Instances *waiting) {
+  int word = 0;
+  while (!waiting->words[word]) word++;
+  const uint64_t left = waiting->words[word];
+  waiting->words[word] = left & (left - 1);
+  return (uint32_t)(word * 64 + __builtin_ctzll(left));
 }
 
 /* Returns what adding a row to a set costs. */
@@ -57,8 +49,8 @@ static const Instances *enabling_set(const uint8_t *state, Context *context, con
                                      const Instances *active, const Instances *set, const Instances **settled) {
   const Option *option = phase->options + phase->first_option[instance];
   const Option *const end = phase->options + phase->first_option[instance + 1];
-  const Instances *best = &enabling_rows[choices[phase->otherwise[instance]].row[0]];
-  uint32_t least = ~0u;
+  const Instances *best = 0;
+  uint32_t least = UNKNOWN;
   uint64_t is_false = 0;
   for (int are_known = 0; option < end; option++) {
     const Choice *const choice = &choices[option->first + get_bits(state, option->bit, option->width)];
@@ -68,15 +60,19 @@ static const Instances *enabling_set(const uint8_t *state, Context *context, con
       if (!(is_false >> option->conjunct & 1)) continue;
     }
     for (int at = 0; at < 2 && choice->row[at] != NO_ROW; at++) {
-      const uint32_t cost = cost_of(&enabling_rows[choice->row[at]], active, set);
-      if (cost >= least) continue;
-      least = cost;
-      best = &enabling_rows[choice->row[at]];
+      const Instances *const row = &enabling_rows[choice->row[at]];
+      uint32_t cost = 0;
+      if (best) { /* the cost of a single one does not matter */
+        if (least == UNKNOWN && !(least = cost_of(best, active, set))) return best;
+        if ((cost = cost_of(row, active, set)) >= least) continue;
+        least = cost;
+      }
+      best = row;
       *settled = &enabling_rows[choice->settled[at]];
-      if (!cost) return best;
+      if (least != UNKNOWN && !cost) return best;
     }
   }
-  return best;
+  return best ? best : &enabling_rows[choices[phase->otherwise[instance]].row[0]];
 }
 
 /* Returns whether a set can have fewer than `limit` active instances, if it begins with one that has these dependents. */
@@ -95,25 +91,36 @@ static inline int may_be_smaller(const Instances *dependents, const Instances *a
 static uint32_t close_set(const uint8_t *state, Context *context, const Phase *phase, uint32_t start,
                           const Instances *active, const Instances *hopeless, uint32_t limit, Instances *set) {
   const Instances *const later = &enabling_rows[phase->later[start]];
-  Instances waiting = {{0}};
-  uint32_t count = 1, instance;
+  Instances ready = {{0}}, asked = {{0}}; /* members that wait: active ones, and disabled ones */
+  uint32_t count = 1, ready_count = 1;
+  uint64_t is_asked = 0;
   for (int i = 0; i < INSTANCE_WORDS; i++) set->words[i] = 0;
-  set->words[start >> 6] = waiting.words[start >> 6] = UINT64_C(1) << (start & 63);
-  while ((instance = take_waiting(&waiting, active)) != INSTANCE_COUNT) {
-    const Instances *settled = &enabling_rows[NOTHING];
-    const Instances *const row = active->words[instance >> 6] >> (instance & 63) & 1
-                                     ? &phase->dependents[instance]
-                                     : enabling_set(state, context, phase, instance, active, set, &settled);
-    for (int i = 0; i < INSTANCE_WORDS; i++) {
-      const uint64_t added = row->words[i] & ~set->words[i];
-      if (added & hopeless->words[i]) return limit;
-      set->words[i] |= added;
-      waiting.words[i] |= added & ~later->words[i]; /* those stay disabled as long as `start` is active */
-      count += (uint32_t)__builtin_popcountll(added & active->words[i]);
+  set->words[start >> 6] = ready.words[start >> 6] = UINT64_C(1) << (start & 63);
+  while (ready_count || is_asked) {
+    const Instances *settled = &enabling_rows[NOTHING], *row;
+    if (ready_count) { /* these end a hopeless set soonest */
+      row = &phase->dependents[take_first(&ready)];
+      ready_count--;
+    } else {
+      row = enabling_set(state, context, phase, take_first(&asked), active, set, &settled);
     }
-    if (count >= limit) return limit;
-    /* These would choose the same set next, at no cost. */
-    for (int i = 0; i < INSTANCE_WORDS; i++) waiting.words[i] &= ~settled->words[i];
+    uint32_t more = 0;
+    uint64_t meets = 0;
+    is_asked = 0;
+    for (int i = 0; i < INSTANCE_WORDS; i++) {
+      const uint64_t added = row->words[i] & ~set->words[i], enabled = added & active->words[i];
+      set->words[i] |= added;
+      meets |= added & hopeless->words[i];
+      more += (uint32_t)__builtin_popcountll(enabled);
+      ready.words[i] |= enabled;
+      /* Those of a later priority stay disabled as long as `start` is active. Settled ones would choose the same set
+       * next, at no cost. */
+      asked.words[i] = (asked.words[i] | (added & ~enabled & ~later->words[i])) & ~settled->words[i];
+      is_asked |= asked.words[i];
+    }
+    count += more;
+    ready_count += more;
+    if (meets || count >= limit) return limit;
   }
   return count;
 }

@@ -23,8 +23,8 @@ _BALLS, _WALK = 8, 30
 _FEWEST_STATES, _MOST_STATES, _MOST_GUARDS = 12, (50, 200), (60_000, 240_000)
 #: A first sample that keeps no more than this share is enough.
 _SMALL_SHARE = 0.5
-#: An instance is hopeless if no set around it was small in so many states, in so many balls.
-_FEWEST_TRIES, _FEWEST_BALLS = 20, 3
+#: An instance is hopeless if sets around it were small in less than one of some states, of so many, in so many balls.
+_STATES_A_SMALL_SET, _FEWEST_TRIES, _FEWEST_BALLS = 12, 20, 3
 #: Reduction pays if it takes no more than this multiple of the time, and so much more for all of the states.
 MOST_TIME, _TIME_FOR_STATES = 1.0, 12.0
 #: Time of a reduced expansion in full ones: without a choice, and for each leaf that the choice looks at.
@@ -123,21 +123,19 @@ class _Sample:
     # --- What is learned ---------------------------------------------------------------------------------------
 
     def _hopeless(self, phase: Phase) -> int:
-        """Returns the instances around which no set was smaller than all active ones, in many states."""
-        tries, successes, balls = Counter[int](), 0, Counter[int]()
+        """Returns the instances around which few sets were smaller than all active ones, in many states."""
+        tries, successes, balls = Counter[int](), Counter[int](), Counter[int]()
         for ball in self._balls:
             before = tries.copy()
             for state in ball:
                 found = self._expanded(state)
                 if found.is_whole or self._moves.phase_of(state) is not phase:
                     continue
-                tries.update(bits(found.active & ~successes))
-                for each in bits(found.active & ~successes):
-                    if self._moves.closure(state, each, found.active):
-                        successes |= 1 << each
+                tries.update(bits(found.active))
+                successes.update(each for each in bits(found.active) if self._moves.closure(state, each, found.active))
             balls.update((tries - before).keys())
         often = (each for each, count in tries.items() if count >= _FEWEST_TRIES and balls[each] >= _FEWEST_BALLS)
-        return sum(1 << each for each in often) & ~successes
+        return sum(1 << each for each in often if successes[each] * _STATES_A_SMALL_SET < tries[each])
 
     def gain(self) -> Gain:
         """Returns what the reduction is expected to leave, and its time."""
