@@ -200,8 +200,9 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "--reduce",
         choices=[*map(str, Reduce)],
         default=_DEFAULT.reduce,
-        help="por: partial-order reduction, which fires only some of the enabled rules where the order with all others "
-        "does not matter; verdicts stay, but counts are smaller and traces are not shortest (default: off)",
+        help="por: partial-order reduction. A state fires only some of its enabled rules where the order with all "
+        "others does not matter: the same verdicts with fewer states, but traces need not be shortest. Not with "
+        "fairness, X or liveness properties (default: off)",
     )
     add_threads(group)
     group.add_argument(

@@ -59,3 +59,22 @@ def test_every_option_of_outcrop_exists() -> None:
     verbs = build_parser().verbs.values()
     known = {flag for verb in verbs for action in verb._actions for flag in action.option_strings} | {"--version"}
     assert set(re.findall(r"(?<![\w-])--[a-z][\w-]*", PAGE)) - known == set()
+
+
+def _examples() -> list[tuple[str, str]]:
+    """Returns the models in Promela on all pages, each with its page."""
+    pages = sorted((REPOSITORY / "docs").rglob("*.md"))
+    found = [(page.name, re.findall(r"^```promela[^\n]*\n(.*?)^```", page.read_text(), re.S | re.M)) for page in pages]
+    return [(name, text) for name, texts in found for text in texts]
+
+
+def test_examples_are_found() -> None:
+    assert {"promela.md", "spin.md"} <= {page for page, _ in _examples()}
+
+
+@pytest.mark.skipif(shutil.which("spin") is None, reason="SPIN is not installed")
+@pytest.mark.parametrize(("page", "text"), _examples())
+def test_spin_reads_every_example(tmp_path: Path, page: str, text: str) -> None:
+    (tmp_path / "m.pml").write_text(text, encoding="utf-8")
+    run = subprocess.run(["spin", "-a", "m.pml"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "rror" not in run.stdout + run.stderr and (tmp_path / "pan.c").exists()

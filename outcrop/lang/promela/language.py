@@ -15,8 +15,8 @@ MOST_PROCESSES = 255
 class PromelaOptions:
     processes: int | None = option(
         None,
-        "processes of a Promela model at a time, where 'run' stands in a loop (default: 8 beside the active ones, and"
-        " up to 64 where a check finds these too few)",
+        "processes of a Promela model at a time, where 'run' stands in a loop (default: 8 in addition to the active"
+        " ones, and up to 64 where a check finds these too few)",
         least=1,
         most=MOST_PROCESSES,
         convert=int,
