@@ -167,6 +167,8 @@ class Conditions:
         """Returns two instances that use the same leaves and are said to accord, and whose guards may both be true;
         None if the one that was chosen by chance accords with no such other."""
         phase = random.choice(self._phases)
+        if not phase.instances:
+            return None
         one = random.choice(phase.instances)
         others = [
             other

@@ -16,8 +16,66 @@ REDUCTION = {
         ("            mask = -1\n", "            mask = 0\n"),
         ("rows = [row | failing for row in self._by_value(leaf)]", "rows = list(self._by_value(leaf))"),
         ("storing = self._storing(leaf, wanted) | failing", "storing = self._storing(leaf, wanted)"),
+        # Steps that commute, but for those that go first.
+        ("if not self._has_priorities and self.box.live", "if self.box.live"),
         # A property with "exists" is taken apart.
         ("node.quantifier is Quantifier.FORALL:", "node.quantifier in Quantifier:"),
+    ),
+    "reduction/commuting.py": (
+        # Guards that may fail, and failures.
+        ("                if conjunct.can_fail:\n                    raise\n", "                pass\n"),
+        (
+            "            except (Fault, Abandoned):\n                return False",
+            "            except Fault:\n                continue",
+        ),
+        # Conditions on which an instance fails, for one of them and for both.
+        ("return one_first == one_then and other_first == other_then and", "return"),
+        ("one_first == one_then and other_first == other_then", "one_first == one_then"),
+        # The next states; guards that become false, for both and for one of them.
+        (" and all(map(are_alike, *found))", ""),
+        ("if conjunct.reads & first.effects.writes and not test(", "if conjunct.reads < 0 and not test("),
+        ("for first, second in ((one, other), (other, one)):", "for first, second in ((one, other), (one, other)):"),
+        # Values of a box in states outside of it; undefined ones.
+        ("        values = self._widest.values[leaf]\n", "        values = self._box.values[leaf]\n"),
+        ("                found = [None, *found]", "                found = [*found]"),
+        ("        if reads & self._wide & ~self._defined:", "        if reads < 0:"),
+        ("tried |= (None in values) << leaf", "tried |= 0"),
+        # Instances that note, print or count.
+        ("return node.undefined is Undefined.NOTE and", "return False and"),
+        ("    Cover,\n    Put,\n    Witnessed,\n    RealCall,", "    Put,\n    Witnessed,\n    RealCall,"),
+        ("    Put,\n    Witnessed,\n    RealCall,", "    Witnessed,\n    RealCall,"),
+    ),
+    "reduction/symbols.py": (
+        # A condition on which a step fails is forgotten; arithmetic that overflows.
+        ("                self.checks.append((value.form, kind.lower, kind.upper))\n", ""),
+        (
+            "            if not self._fits(found):\n",
+            "            if not isinstance(found, Symbol) and not self._fits(found):\n",
+        ),
+        # Bounds that are too narrow, and comparisons that they do not decide.
+        ("bounds = (low - most, high - least)", "bounds = (low - least, high - most)"),
+        ("bounds = (min(products), max(products))", "bounds = (low * least, high * most)"),
+        ("bounds = (0, min(high, least - 1))", "bounds = (low % least, high % least)"),
+        ("self.high < low, self.low >= high)", "self.high <= low, self.low > high)"),
+        ("self.high <= low, self.low > high)", "self.high <= low, self.low >= high)"),
+        ("low == self.low == self.high == high,", "low == self.low,"),
+        ("self.low > 0 or self.high < 0,", "self.low >= 0 or self.high < 0,"),
+        # Operations in another order.
+        ("one.form == other.form", "one.leaves == other.leaves"),
+    ),
+    "reduction/truths.py": (
+        # Conjuncts that fail: taken for false, with values that do not count, and before one that does not fail.
+        ("is_true, fails = False, True", "is_true, fails = False, False"),
+        ("unless_false[leaf] |= bit\n", "unless_false[leaf] |= bit if is_true else 0\n"),
+        ("can_fail = can_fail or fails", "can_fail = fails"),
+        # Undefined values; tables for other known values and other parameters.
+        ("return values if self._defined >> leaf & 1 else [None, *values]", "return values"),
+        ("key = (node, reads, fixed,", "key = (node, reads,"),
+        ("(rule, arguments) if uses_locals else ())", "())"),
+    ),
+    "reduction/weights.py": (
+        # A step that may lead to several values.
+        ("gain = min(after(numbers)) - max(before(numbers))", "gain = max(after(numbers)) - max(before(numbers))"),
     ),
     "codegen/reduced.py": (
         # Instances are taken for settled that need more.
@@ -27,7 +85,10 @@ REDUCTION = {
     ),
     "native/stubborn.h": (
         # Instances are taken for settled by a set that was added before; conjuncts that are true.
-        ("const Instances *settled = &enabling_rows[NOTHING];", "static const Instances *settled = enabling_rows;"),
+        (
+            "const Instances *settled = &enabling_rows[NOTHING], *row;",
+            "static const Instances *settled = enabling_rows, *row;",
+        ),
         ("      if (!(is_false >> option->conjunct & 1)) continue;\n", ""),
         # A step that does not ascend.
         ("leads_on |= leads & (int)(phase->starts.words[word] >> bit & 1);", "leads_on |= leads;"),
@@ -40,10 +101,14 @@ REDUCTION = {
         ("    each.assumed |= _assumed(inside, each.demands, each.effects.reads)\n", ""),
     ),
     "reduction/guards.py": (
-        # Conjuncts behind one that can fail.
+        # Conjuncts behind one that can fail; those that fail with values that their table has.
         ("        if each.can_fail:\n            break\n", ""),
+        ("truth.can_fail, True,", "False, True,"),
+        ("truth.demands, truth.unless_false)", "truth.demands, truth.demands)"),
     ),
     "reduction/boxes.py": (
+        # Counters that go on counting.
+        ("            changed |= self._count(instances, counting)\n", ""),
         # Leaves are taken for those that symmetry exchanges because fields have one name.
         ("yield from _paths(each, (*path, offset), at + offset)", "yield from _paths(each, (*path, _), at + offset)"),
         # Values that states are not tested for.
@@ -86,7 +151,7 @@ REDUCTION = {
     "check/selection.py": (("(options.checkpoint is not None and options.reduce is not Reduce.OFF)", "False"),),
     "reduction/interpreted.py": (
         # A state in which a guard fails fires a part.
-        ("if len(ready) < len(found):", "if not ready:"),
+        ("        if failing:  # a violation", "        if not ready:"),
     ),
     "lang/promela/rules.py": (
         # Messages that are sorted; channels whose length is sent.
@@ -101,8 +166,9 @@ REDUCTION = {
         ("return 1 << node.value % _NUMBERS", "return 1 << node.value"),
     ),
     "lang/promela/preconditions.py": (
-        # A test of what an earlier step writes.
-        ("any(_may_overlap(each.place, target) for target in written)", "not written"),
+        # A test that may fail, and what an earlier step writes.
+        ("self._waits = self._waits or isinstance(each, Assume)", "self._waits = False"),
+        ("any(_may_overlap(path, other) for other in self._written)", "not self._written"),
         ("step is None or there is None or step == there", "step == there"),
     ),
     "reduction/queues.py": (

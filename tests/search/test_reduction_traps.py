@@ -87,6 +87,21 @@ def test_a_counter_that_is_set_first_does_not_count() -> None:
     assert full.violations
 
 
+def test_a_step_that_may_go_back_does_not_surely_ascend() -> None:
+    text = """
+    var x, y: 0..2; z: 0..1;
+    startstate "round" begin x := 0; y := 0; z := 0; end;
+    startstate "up" begin x := 0; y := 2; z := 0; end;
+    rule "there" x = 0 ==> x := 1; end;
+    rule "back" x = 1 ==> x := y; end;
+    rule "up" x = 1 & y = 2 ==> x := 2; end;
+    rule "goes" z = 0 & y = 0 ==> z := 1; end;
+    invariant "near" z = 0;
+    """
+    full, _ = both(text)
+    assert "near" in {each.property for each in full.violations}
+
+
 def test_a_run_that_ends_is_decided_as_if_it_stayed() -> None:
     text = """
     var x, y, z: 0..2;
@@ -324,6 +339,12 @@ _PROMELA = {
         active proctype N() { byte k; do :: n = (n + 1) % 3 :: (n == 2 && n <= 1 && n <= 2) -> k = 1 od }
         active proctype K() { (go == 1); b[j] = 1; b[j] = 2; assert(n != 2); b[j] = 3 }
         """,
+    "a test that is never true but fails": """
+        byte x = 1; bit z;
+        active proctype A() { x = 0; x = 1 }
+        active proctype B() { z = 1 }
+        active proctype L() { (z * (12 / (x + 1 - z)) == 4) }
+        """,
     "an index of another branch": """
         byte a[9]; byte b[9]; byte i, j; bit go;
         active proctype B() { a[0] = 2; if :: skip :: skip :: i = 12 fi; if :: j = 1 :: j = 2 fi; go = 1 }
@@ -403,6 +424,20 @@ def test_constants_are_combined_as_the_interpreter_does() -> None:
 def test_a_constant_that_overflows_has_no_value() -> None:
     assert combined(BinaryOperator.MULTIPLY, 6, 7) == 42
     assert combined(BinaryOperator.MULTIPLY, 2**40, 2**40) is None
+
+
+def test_a_guard_demands_other_values_for_other_parameters() -> None:
+    full, _ = both(
+        """
+        var x: 0..3; y, u: 0..1;
+        startstate begin x := 0; y := 0; u := 0; end;
+        rule "steps" x = 0 ==> x := 1; end;
+        ruleset p: 0..1 do rule "goes" (x + p) % 3 = 2 & y = 0 ==> y := 1; end; end;
+        rule "looks" u = 0 ==> assert y = 0; u := 1; end;
+        """,
+        deadlock="off",
+    )
+    assert full.violations
 
 
 def test_an_element_that_is_computed_from_a_parameter_is_known() -> None:
