@@ -13,7 +13,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from compare import compared
-from compare_reduced import load_options
+from compare_reduced import load_options, reduction_used
 from emitted_reduced import SANITIZED, ReducedProgram, Reference, difference
 
 from outcrop.check.reducing import refuse_what_changes
@@ -23,7 +23,7 @@ from outcrop.ir.system import PropertyKind, System
 from outcrop.ir.vacuity import vacuity
 from outcrop.lang import load_text
 from outcrop.options import CheckOptions, Deadlock, Reduce
-from outcrop.reduction.prepare import Unreduced, reduction_of
+from outcrop.reduction.prepare import Unreduced
 
 #: States of the reduced search that are compared, and states that may be unreachable.
 _MOST_STATES, _CHANGED = 300, 60
@@ -39,7 +39,7 @@ def emitted_disagreement(
     flags = SANITIZED if sanitize else ()
     for symmetry in sorted({False, bool(system.scalarsets) and system.allows_symmetry}):
         for each in _systems(system, symmetry, has_formulas):
-            found = reduction_of(each, symmetry)
+            found = reduction_used(each, symmetry)
             if isinstance(found, Unreduced):
                 compared[f"not reduced: {found.reason[:30]}"] += 1
                 continue

@@ -39,7 +39,7 @@ from optimisation import compile_quickly
 
 from outcrop.codegen import compiler
 from outcrop.errors import ModelError
-from outcrop.reduction import sample, weights
+from outcrop.reduction import weights
 
 #: For each kind, the suffix of a model, its generator, and whether it has a formula.
 KINDS: dict[str, tuple[str, Callable[[int], str], bool]] = {
@@ -145,7 +145,6 @@ def main() -> int:
     ]
     sys.setrecursionlimit(100_000)
     compile_quickly()
-    sample.MOST_TIME = 1e9  # reduce, whatever it gains
     if chosen.emitted or chosen.sanitize:
         weights._MOST_WORK = 50_000  # better ranks take most of the time, and any will do
     begun = noted = time.monotonic()

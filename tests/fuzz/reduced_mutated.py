@@ -34,7 +34,6 @@ from outcrop.errors import OutcropError
 from outcrop.ir.system import PropertyKind
 from outcrop.lang import load_text
 from outcrop.options import Deadlock
-from outcrop.reduction import sample
 
 _ROOT = Path(__file__).parent.parent.parent
 _SUFFIXES = ("m", "dve", "pml")
@@ -274,7 +273,6 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="directory for models with problems")
     chosen = parser.parse_args()
     sys.setrecursionlimit(100_000)
-    sample.MOST_TIME = 1e9  # reduce, whatever it gains
     every = [each for each in originals(chosen.corpus) if chosen.only in (None, each.suffix)]
     begun = time.monotonic()
     problems, smaller, seed = 0, Counter[bool](), chosen.seed

@@ -143,6 +143,11 @@ REDUCTION = {
         ("if system.of_kind(PropertyKind.ASSUMPTION):", "if False:"),
         ("if system.forgives_failures:", "if False:"),
     ),
+    "reduction/sample.py": (
+        # Instances around which sets are small, and a gain of time alone.
+        ("if successes[each] * _STATES_A_SMALL_SET < tries[each])", "if tries[each])"),
+        ("MOST_TIME + _TIME_FOR_STATES * (1 - self.share)", "MOST_TIME * self.time"),
+    ),
     "codegen/identity.py": (
         # A search that is resumed with other choices, or has skipped other properties.
         ("(NATIVE / _CHOICE).read_text())) if relations", "(NATIVE / _CHOICE).read_text())) if False"),
