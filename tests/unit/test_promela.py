@@ -336,3 +336,16 @@ def test_comparisons_behind_temporal_operators_that_spin_misreads_are_warned_of(
     assert warnings(f"{operator} x + 1 == 2") == [(message, f"write {operator} (x + 1 == 2)")]
     assert warnings(f"! {operator} (x) == 2")
     assert warnings(f"{operator} ((x + 1) == (2)) && {operator} x && {operator} !(x == 1)") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#define TWO x = 1; \\ \t\n x = 2\nbyte x; init { TWO; assert(x == 2) }",
+        "byte x; // one \\ \n x = 9;\ninit { assert(x == 0) }",
+        "#define N 3 // two \\\n + 4\nbyte x; init { x = N; assert(x == 3) }",
+        "byte x; init { x = 1 + \\ \r\n 2; assert(x == 3) }",
+    ],
+)
+def test_lines_go_on_behind_a_backslash(text: str) -> None:
+    assert str(outcrop.loads(text, "m.pml").check(engine="interpreter").verdict) == "holds"

@@ -16,7 +16,7 @@ from outcrop.lang.promela.lexer import NUMBER as DIGITS
 from outcrop.lang.promela.parser import parse
 from outcrop.source import Source, Span
 
-_COMMENT = re.compile(r"//[^\n]*|/\*(?s:.*?)\*/")
+_COMMENT = re.compile(r"//(?:\\[ \t\r]*\n|[^\n])*+|/\*(?s:.*?)\*/")
 _EXCLUDES = re.compile(r"#\s*if\s+0\s*(?:/[/*]|\Z)")
 _CONDITION = re.compile(r"#\s*(if|ifdef|ifndef|else|elif|endif)\b")
 _KINDS = {NAME: WORD, DIGITS: NUMBER, STRING: TEXT, CHARACTER: TEXT, DIRECTIVE: VERBATIM}

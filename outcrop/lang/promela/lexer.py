@@ -28,9 +28,10 @@ KEYWORDS = frozenset((
 ))
 # fmt: on
 
+# A line goes on behind a backslash, also within a comment and with spaces after it. SPIN skips a stray "*/".
 _TOKEN = re.compile(
     r"""
-    (?P<blank> (?: [ \t\r\n\f\v] | \\\r?\n | /\*(?s:.*?)\*/ | //[^\n]* | \*/(?![*/]) )++ )  # SPIN skips a stray */
+    (?P<blank> (?: [ \t\r\n\f\v] | \\[ \t\r]*\n | /\*(?s:.*?)\*/ | //(?: \\[ \t\r]*\n | [^\n] )*+ | \*/(?![*/]) )++ )
   | (?P<name> [A-Za-z_][A-Za-z0-9_]*+ )
   | (?P<number> 0[xX][0-9A-Fa-f]++ | [0-9]++ )
   | (?P<open> /\*(?s:.*+) | "(?:[^"\\\n]|\\.)*+(?!") )
@@ -38,7 +39,8 @@ _TOKEN = re.compile(
                 | \#\# | [-+*/%&|^~!?<>=;:,.(){}\[\]@] )
   | (?P<string> "(?:[^"\\\n]|\\.)*+" )
   | (?P<character> '(?:[^'\\\n]|\\.)' )
-  | (?P<directive> \#(?: //[^\n]* | /\*(?s:.*?)\*/ | "(?:[^"\\\n]|\\.)*+" | \\\r?\n | (?!/\*)[^\n] )*+ )
+  | (?P<directive> \#(?: //(?: \\[ \t\r]*\n | [^\n] )*+ | /\*(?s:.*?)\*/ | "(?:[^"\\\n]|\\.)*+"
+                     | \\[ \t\r]*\n | (?!/\*)[^\n] )*+ )
   | (?P<junk> (?s:.) )
     """,
     re.VERBOSE,

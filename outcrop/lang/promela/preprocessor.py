@@ -20,7 +20,7 @@ _MAX_DEPTH = 40
 _DIRECTIVES = ("define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "include", "error")
 _DIRECTIVE = re.compile(r"#\s*([a-z]+)?\s*(.*)", re.DOTALL)
 _DEFINITION = re.compile(r"([A-Za-z_]\w*)(\(([^)]*)\))?\s*(.*)", re.DOTALL)
-_CONTINUATION = re.compile(r"\\\r?\n")
+_CONTINUATION = re.compile(r"\\[ \t\r]*\n")
 _SUFFIX = re.compile(r"\b(0[xX][0-9A-Fa-f]+|\d+)[uUlL]+\b")
 #: A comment, or a text or character in quotes, which is none.
 _COMMENT = re.compile(r"""("(?:[^"\\\n]|\\.)*"|'(?:[^'\\]|\\.)')|/\*.*?\*/|//[^\n]*""", re.DOTALL)
