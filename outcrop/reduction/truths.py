@@ -16,15 +16,15 @@ from outcrop.ir.conditions import Condition, Instances
 from outcrop.ir.execute import Executor
 from outcrop.ir.faults import Fault
 from outcrop.ir.layout import encode
-from outcrop.ir.nodes import Expression, LocalPlace
+from outcrop.ir.nodes import Expression, LocalPlace, StepDomain, TypeDomain
 from outcrop.ir.places import Store
 from outcrop.ir.system import Rule, System
 from outcrop.ir.types import Multiset, Real
 from outcrop.ir.walk import walk
 from outcrop.reduction.leaves import Known, bits
 
-#: Evaluations of one conjunct.
-_MOST_ROWS = 1024
+#: Evaluations of one conjunct, and the turns that loops in it take in all of them.
+_MOST_ROWS, _MOST_TURNS = 1024, 65_536
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,8 @@ class Truths:
             return None
         fixed = tuple((leaf, known[leaf]) for leaf in bits(reads) if leaf in known)
         free = [leaf for leaf in bits(reads) if leaf not in known]
-        if prod(self._kinds[leaf].cardinality + 1 for leaf in free) > _MOST_ROWS:
+        rows = prod(self._kinds[leaf].cardinality + 1 for leaf in free)
+        if rows > _MOST_ROWS or rows * _turns(node) > _MOST_TURNS:
             return None
         uses_locals = any(isinstance(each, LocalPlace) for each in walk(node))
         key = (node, reads, fixed, (rule, arguments) if uses_locals else ())
@@ -94,6 +95,18 @@ class Truths:
         kind = self._kinds[leaf]
         values: list[int | None] = list(range(kind.low, kind.low + kind.cardinality))
         return values if self._defined >> leaf & 1 else [None, *values]
+
+
+def _turns(node: Expression) -> int:
+    """Returns the turns that the loops in a condition may take; many if that is not known."""
+    turns = 1
+    for each in walk(node):
+        if isinstance(each, TypeDomain):
+            turns *= each.type.cardinality
+        elif isinstance(each, StepDomain):
+            first, last = (getattr(bound, "value", None) for bound in (each.first, each.last))
+            turns *= abs(last - first) + 1 if isinstance(first, int) and isinstance(last, int) else _MOST_TURNS
+    return turns
 
 
 @lru_cache(maxsize=2)

@@ -13,6 +13,7 @@ from outcrop.ir.arithmetic import COMPARISONS, INTEGER_OPERATIONS
 from outcrop.ir.nodes import BinaryOperator
 from outcrop.reduction.boxes import widest_box
 from outcrop.reduction.folding import combined
+from outcrop.reduction.truths import truths_of
 
 # --- Cycles ------------------------------------------------------------------------------------------------
 
@@ -424,6 +425,21 @@ def test_constants_are_combined_as_the_interpreter_does() -> None:
 def test_a_constant_that_overflows_has_no_value() -> None:
     assert combined(BinaryOperator.MULTIPLY, 6, 7) == 42
     assert combined(BinaryOperator.MULTIPLY, 2**40, 2**40) is None
+
+
+@pytest.mark.parametrize(
+    ("domain", "is_short"), [("k: 0..3", True), ("k := 0 to 3", True), ("k: 0..20000", False), ("k := 0 to x", False)]
+)
+def test_guards_with_long_loops_are_not_evaluated_for_all_values(domain: str, is_short: bool) -> None:
+    text = f"""
+    var x: 0..3;
+    startstate begin x := 0; end;
+    rule "looks" exists {domain} do k * x = 2 end ==> x := 1; end;
+    """
+    system = model_of(text).system
+    (rule,) = system.rules
+    assert rule.guard is not None
+    assert (truths_of(system).of(rule.guard, rule, (), 1, {}) is not None) == is_short
 
 
 def test_a_guard_demands_other_values_for_other_parameters() -> None:
