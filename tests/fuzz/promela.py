@@ -1,8 +1,10 @@
 """Random Promela models against SPIN: ``python tests/fuzz/promela.py counts --seed 0 --models 1000``.
 
-``counts`` compares states, transitions, assertions, invalid end states and unreached code; ``cycles`` acceptance and
-non-progress cycles; ``ltl`` and ``never`` the verdict about a random claim; all three without fairness, and in half of
-the models with weak fairness. Prints the seed of each model on which SPIN and the front-end disagree. Needs ``spin``,
+``counts`` compares states, transitions, assertions, invalid end states and unreached code. So do ``starting``, with
+models of processes that start others, ``passing``, with channels in variables and messages, ``sequences``, with atomic
+sequences, and ``rings``, with processes around queues. ``cycles`` compares acceptance and non-progress cycles; ``ltl``
+and ``never`` the verdict about a random claim; all three without fairness, and in half of the models with weak
+fairness. Prints the seed of each model on which SPIN and the front-end disagree. Needs ``spin``,
 and ``tcc`` or ``gcc``.
 """
 
@@ -13,33 +15,45 @@ import math
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from compare_spin import Comparison, NotAccepted, has_spin
+from generator.passing import generate_passing
 from generator.promela import PromelaModel
+from generator.rings import generate_ring
+from generator.sequences import generate_sequences
+from generator.starting import generate_starting
 
 from outcrop.errors import OutcropError
+
+#: Models whose counts are compared, by what they are about.
+COUNTED: dict[str, Callable[[int], str]] = {
+    "counts": lambda seed: PromelaModel(seed).text(),
+    "starting": lambda seed: generate_starting(Random(seed)),
+    "passing": lambda seed: generate_passing(Random(seed)),
+    "sequences": lambda seed: generate_sequences(Random(seed)),
+    "rings": lambda seed: generate_ring(Random(seed)),
+}
 
 
 def compare(what: str, seed: int, folder: Path, engine: str) -> str:
     """Returns the first difference between SPIN and us."""
-    purpose = "" if what == "counts" else what
-    comparison = Comparison(folder, PromelaModel(seed, purpose).text(), engine)
-    match what:
-        case "counts":
-            return comparison.counts() or comparison.verdicts() or comparison.unreached()
-        case "cycles":
-            return comparison.cycles()
-    return comparison.formula()
+    if what in COUNTED:
+        comparison = Comparison(folder, COUNTED[what](seed), engine)
+        return comparison.counts() or comparison.verdicts() or comparison.unreached()
+    comparison = Comparison(folder, PromelaModel(seed, what).text(), engine)
+    return comparison.cycles() if what == "cycles" else comparison.formula()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("counts", "cycles", "ltl", "never"))
+    parser.add_argument("what", choices=(*COUNTED, "cycles", "ltl", "never"))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--models", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin no model after this time")

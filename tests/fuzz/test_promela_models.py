@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from compare_spin import Comparison, Limits, NotAccepted, Verifier, counts_in, has_spin
-from generator.promela import PromelaModel
+from promela import COUNTED
 from promela_claims import CLAIMS
 from promela_labels import LABELS
 from promela_words import read_words
@@ -19,15 +19,21 @@ import outcrop
 from outcrop.explore.saved import read
 from outcrop.explore.session import Session
 
-#: Seeds whose models SPIN accepts and counts in a moment.
-SEEDS = (101, 104, 110)
+#: Seeds whose models SPIN accepts and counts in a moment, by what the models are about.
+SEEDS = {
+    "counts": (101, 104, 110),
+    "starting": (3, 4),
+    "passing": (3, 11),
+    "sequences": (11, 24),
+    "rings": (2,),
+}
 
 
 @pytest.mark.skipif(not has_spin(), reason="SPIN is not installed")
-@pytest.mark.parametrize("seed", SEEDS)
-def test_counts_are_those_of_spin(seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("what", "seed"), [(what, seed) for what, seeds in SEEDS.items() for seed in seeds])
+def test_counts_are_those_of_spin(what: str, seed: int, tmp_path: Path) -> None:
     try:
-        comparison = Comparison(tmp_path, PromelaModel(seed).text())
+        comparison = Comparison(tmp_path, COUNTED[what](seed))
         assert [comparison.counts(), comparison.verdicts(), comparison.unreached()] == ["", "", ""]
     except NotAccepted:
         pytest.skip("this version of SPIN does not accept the model")
