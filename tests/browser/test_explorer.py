@@ -48,6 +48,11 @@ def promela(tmp_path: Path) -> Iterator[str]:
     yield from _served(tmp_path / "commas.pml", COMMAS)
 
 
+@pytest.fixture
+def long(tmp_path: Path) -> Iterator[str]:
+    yield from _served(tmp_path / "long.pml", "byte x; active proctype P() { do :: x < 99 -> x++ od }")
+
+
 def _served(path: Path, text: str) -> Iterator[str]:
     path.write_text(text)
     system, _, lower = load_open(read_source(path), LoadOptions())
@@ -149,6 +154,17 @@ def test_channels_and_trails_of_promela(browser: Any, promela: str, tmp_path: Pa
     page.go(lambda: page.all(".bar-top button")[0].click())
     page.go(lambda: page.all("input[type=file]")[0].send_keys(str(tmp_path / "run.trail")))
     assert page.where == 'Step 1: P:1 printf("so, n: %d, m", 3)'
+
+
+def test_the_graph_shows_where_the_run_is(browser: Any, long: str) -> None:
+    page = Explored(browser, long)
+    page.all(".tab")[2].click()
+    page.go(lambda: page.tool(2, "30"))
+    inside, around = (
+        browser.execute_script("return arguments[0].getBoundingClientRect().toJSON()", page.all(each)[0])
+        for each in (".seen-node.here", ".seen-scroll")
+    )
+    assert around["top"] < inside["top"] and inside["bottom"] < around["bottom"]
 
 
 def test_fits_a_phone(browser: Any, address: str) -> None:

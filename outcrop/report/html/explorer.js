@@ -163,6 +163,11 @@ function explorer(model) {
 
   function showGraph() {
     graph.replaceChildren(seenGraph(view.graph, view.at, view.path, go));
+    const [box, here] = [graph.firstChild, graph.querySelector(".here")];
+    if (!here) return;
+    const [inside, around] = [here, box].map((each) => each.getBoundingClientRect());
+    box.scrollTop += inside.top - around.top - around.height / 2;
+    box.scrollLeft += inside.left - around.left - around.width / 2;
   }
 
   document.addEventListener("keydown", (event) => {
