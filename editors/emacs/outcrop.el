@@ -95,8 +95,9 @@
 
 ;;;###autoload
 (add-to-list 'auto-mode-alist '("\\.dve\\'" . outcrop-dve-mode))
+;; Files that end in .pm are left to Perl.
 ;;;###autoload
-(add-to-list 'auto-mode-alist '("\\.\\(pml\\|prom\\|promela\\|spin\\)\\'" . outcrop-promela-mode))
+(add-to-list 'auto-mode-alist '("\\.\\(pml\\|prm\\|pr\\|prom\\|promela\\|spin\\)\\'" . outcrop-promela-mode))
 
 ;; What `outcrop check' prints: file:line:column: error: message.
 (add-to-list 'compilation-error-regexp-alist-alist

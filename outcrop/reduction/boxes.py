@@ -36,7 +36,8 @@ _LARGEST_SHARE = 0.9
 
 @dataclass(frozen=True)
 class Box:
-    """``instances`` are traced with the known values; ``live``: those whose guard may be true in the box, or fail."""
+    """Values for each leaf that no step leaves. ``instances`` are traced with the known values; ``live``: those whose
+    guard may be true in the box, or fail."""
 
     values: tuple[Values, ...]
     known: Known

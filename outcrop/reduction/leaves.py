@@ -23,8 +23,8 @@ class Stored:
 
 @dataclass
 class Effects:
-    """Leaves as bits of a number. ``stores`` is kept for single leaves that are written by name. ``indices``: leaves
-    that decide which element of an array is read or written."""
+    """Effects of an instance on leaves, as bits of a number. ``stores`` is kept for single leaves that are written
+    by name. ``indices``: leaves that decide which element of an array is read or written."""
 
     reads: int = 0
     writes: int = 0

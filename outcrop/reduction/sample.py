@@ -33,7 +33,7 @@ _WITHOUT_CHOICE, _FOR_A_LOOK = 1.25, 0.03
 
 @dataclass(frozen=True)
 class Gain:
-    """What reduction is expected to leave of the states, and its time per state as a multiple of that in full."""
+    """Expected gain: the share of the states that is left, and the time per state as a multiple of that in full."""
 
     share: float
     time: float

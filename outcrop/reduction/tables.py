@@ -241,7 +241,7 @@ class Relations:
 
 
 def _smallest(one: int, other: int) -> tuple[int, ...]:
-    """Returns two sets, or the one that is a part of the other."""
+    """Returns both sets, or only the smaller one if the other contains it."""
     if not one & ~other:
         return (one,)
     return (other,) if not other & ~one else (one, other)

@@ -29,8 +29,8 @@ _MOST_ROWS, _MOST_TURNS = 1024, 65_536
 
 @dataclass(frozen=True)
 class Truth:
-    """For each leaf that is not known, its packed values with which a conjunct is true, and is true or fails, each with
-    some values of the others."""
+    """The truth table of a conjunct. For each leaf that is not known: its packed values with which the conjunct is
+    true, and those with which it is true or fails, for some values of the others."""
 
     demands: dict[int, int]
     unless_false: dict[int, int]

@@ -138,7 +138,7 @@ def _relaxed(numbers: list[float], first: Sum, readers: dict[int, list[Sum]]) ->
         moves += 1
         moved = _move(numbers, each, lacking)
         if not moved:
-            break  # it is what it is
+            break  # no number changes the sum
         key = (each.number, *moved) if each.choices else each.number
         others = followers.get(key)
         if others is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -36,6 +37,12 @@ def test_the_extension_knows_every_language_and_suffix() -> None:
         if services is not None and services.highlighting is not None:
             ours[services.identifier] = list(each.suffixes)
     assert known == ours
+    vim = (EDITORS / "vim/ftdetect/outcrop.vim").read_text(encoding="utf-8")
+    emacs = (EDITORS / "emacs/outcrop.el").read_text(encoding="utf-8")
+    for suffix in ours["promela"]:
+        assert f"*{suffix}," in vim or f"*{suffix} " in vim
+        modes = emacs.rpartition("auto-mode-alist")[2].replace("\\\\(", "|").replace("\\\\)", "|")
+        assert suffix == ".pm" or suffix[1:] in re.split(r"[|\\]+", modes)
     scopes = {each["language"]: each["scopeName"] for each in package["contributes"]["grammars"]}
     assert scopes == {name: f"source.{name}" for name in ours}
 

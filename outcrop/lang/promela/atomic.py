@@ -56,7 +56,8 @@ class Taken:
 
 @dataclass(frozen=True)
 class Way:
-    """``actors``: the proctypes of the processes that take part, in the order in which they come in."""
+    """A path through an atomic sequence: the steps of one rule. ``actors``: the proctypes of the processes that take
+    part, in the order in which they join."""
 
     actors: tuple[ProctypeSymbol, ...]
     taken: tuple[Taken, ...]

@@ -1,4 +1,4 @@
-"""Deterministic steps: ``d_step`` sequences, which SPIN and we execute as one."""
+"""Deterministic steps: ``d_step`` sequences, which are one step, as in SPIN."""
 
 from __future__ import annotations
 

@@ -37,7 +37,8 @@ SPECIAL_LABELS = ("accept", "end", "progress")
 
 @dataclass(eq=False)
 class Element:
-    """``number``: SPIN's number of the state, within the proctype; ``identity``: one among all elements."""
+    """A statement or jump of a proctype. ``number``: SPIN's number of its state, within the proctype; ``identity``: its
+    number among all elements."""
 
     kind: Kind
     span: Span
@@ -302,7 +303,7 @@ class ElementBuilder:
         return self._new(Kind.STEP, span, syntax.Test(syntax.Number(1, span=span), span=span))
 
     def insert_skip(self, label: str) -> None:
-        """Puts a step before a ``goto`` with a label that another process refers to, which would never be there."""
+        """Puts a step before a ``goto`` whose label another process refers to: no process is ever at a ``goto``."""
         element = self.labels.get(label)
         if element is None or element.kind is not Kind.GOTO:
             return

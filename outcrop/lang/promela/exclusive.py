@@ -134,7 +134,7 @@ class ExclusiveLowering(PriorityLowering):
         assert me is not None
 
         def by(other: Self) -> list[Expression]:
-            """Returns what makes the claim one of ``other``."""
+            """Returns the tests that ``other`` exists and that its claim is about this channel."""
             self.process = other
             theirs = self._number(claim.channel)
             self.process = me

@@ -54,7 +54,7 @@ _BRACE = re.compile(r"[{}]")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """``kind`` is a keyword, an operator, or one of the names above."""
+    """A word, number or sign of the text. ``kind`` is a keyword, an operator, or one of the names above."""
 
     kind: str
     text: str

@@ -36,7 +36,7 @@ def lower(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic
 
 
 def lower_open(source: Source, options: LoadOptions) -> tuple[System, list[Diagnostic], LowerExpression]:
-    """Returns the System, the warnings, and a function that lowers expressions that do not stand in the model."""
+    """Returns the System, the warnings, and a function that lowers expressions from outside the model."""
     try:
         tree, preprocessor, warnings = parse(source, options.constants)
         lowering = _ModelLowering(source, options, preprocessor)

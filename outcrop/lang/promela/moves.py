@@ -35,7 +35,7 @@ _ESCAPES = {"n": "\n", "t": "\t"}
 
 @dataclass(frozen=True)
 class Meeting:
-    """A step of another process that a rendezvous takes together with one of ours."""
+    """A step of another process that a rendezvous takes together with a step of ``self.process``."""
 
     proctype: ProctypeSymbol
     step: Step
@@ -194,7 +194,7 @@ class MoveLowering(DeterministicLowering):
     def met(
         self, step: Step, use: Use, meeting: Meeting, other: Self
     ) -> tuple[list[Expression], list[Statement], list[Statement], list[Expression]]:
-        """Returns the tests of a rendezvous beyond those of our own step, what it stores (values, then targets), and
+        """Returns the tests of a rendezvous beyond those of the own step, what it stores (values, then targets), and
         the message."""
         me, span = self.process, step.span
         assert me is not None

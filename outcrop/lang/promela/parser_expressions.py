@@ -313,7 +313,7 @@ class ExpressionParser(Cursor):
             self.nesting -= 1
 
     def _warn_of_comparison(self, start: int, operand: Expression) -> None:
-        """Warns of ``[] x == 1``, where ``operand`` is ``x == 1``: SPIN takes it for ``([] x) == 1``, and is lost."""
+        """Warns of ``[] x == 1``, where ``operand`` is ``x == 1``: SPIN checks another formula, ``([] x) == 1``."""
         if isinstance(operand, Binary) and operand.operator in _LEVEL and self._closing(start + 1) != self.at - 1:
             word, text = self.tokens[start].text, operand.span.text
             message = f"'{word}' is about all of '{text}', but SPIN needs parentheses here and checks something else"

@@ -38,7 +38,7 @@ class Preconditions:
     """The statements of a body that grows, and the tests behind it that have the same value before it."""
 
     def __init__(self, body: Sequence[Statement], given: Collection[Local | None]) -> None:
-        """``given``: locals that have a value before the body."""
+        """Begins with an empty body. ``given``: locals that have a value before it."""
         self._body = body
         self._given = given
         self._seen = 0
@@ -65,7 +65,7 @@ class Preconditions:
         return True
 
     def _look(self) -> None:
-        """Looks at the statements that are new."""
+        """Notes what the statements since the last call write, and whether one of them waits."""
         for each in walk(tuple(self._body[self._seen :])):
             self._waits = self._waits or isinstance(each, Assume)
             if isinstance(each, Assign):

@@ -28,8 +28,8 @@ _COMMENT = re.compile(r"""("(?:[^"\\\n]|\\.)*"|'(?:[^'\\]|\\.)')|/\*.*?\*/|//[^\
 
 @dataclass(frozen=True)
 class Macro:
-    """``parameters`` None: a name that stands for its body; otherwise it takes arguments, the last one all the rest
-    if it is variadic."""
+    """A macro with its body. ``parameters``: None if it takes no arguments. The last parameter of a variadic macro
+    takes all further arguments."""
 
     parameters: tuple[str, ...] | None
     body: tuple[Token, ...]
@@ -87,7 +87,7 @@ class Preprocessor:
         return result + self.expanded(pending)
 
     def _refuse(self, token: Token) -> None:
-        """Reports what cannot be a token. A text that spans lines has two quotes that are not closed."""
+        """Reports a part that is no token. A text that spans lines has two quotes that are not closed."""
         mistake = problem(token)
         if token.text[0] != '"' or all(each.message != mistake.message for each in self.diagnostics):
             self.diagnostics.append(mistake)

@@ -23,7 +23,8 @@ _MOST_STEPS = 20_000
 
 @dataclass
 class Census:
-    """``pids``: for each proctype, the least number that a process of it can have and the one past the greatest."""
+    """The numbers of all processes. ``pids``: for each proctype, the least number of its processes, and the one past
+    the greatest."""
 
     active: dict[str, range] = field(default_factory=dict)
     pids: dict[str, range] = field(default_factory=dict)

@@ -23,7 +23,7 @@ Known = Mapping[VariableSymbol, int]
 
 
 class Unknown(Exception):
-    """The value of an expression depends on more than is known."""
+    """Raised where the value of an expression depends on more than is known."""
 
 
 class ValueLowering(NameLowering):
