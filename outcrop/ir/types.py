@@ -223,6 +223,10 @@ class Real(Simple):
 DOUBLE = Real(17, 308, "real")
 
 
+#: Beginning of the names of records that are channels of Promela. No type of a model can have such a name.
+CHANNEL = "chan "
+
+
 @dataclass(frozen=True)
 class Record(Type):
     fields: tuple[tuple[str, Type], ...]

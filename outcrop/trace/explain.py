@@ -34,6 +34,7 @@ from outcrop.ir.system import Property, Rule
 from outcrop.ir.types import Simple
 from outcrop.ir.walk import walk, writes_state
 from outcrop.source import Span
+from outcrop.trace.values import is_channel, items
 
 #: Longest text of a part, in characters.
 _LONGEST_TEXT = 160
@@ -103,6 +104,7 @@ def false_conjuncts(
 class _Explanation:
     def __init__(self, interpreter: Interpreter, state: Store, frame: Store) -> None:
         self._executor = interpreter.executor
+        self._system = interpreter.system
         self._state = state
         self._frame = frame
         self._bindings: list[str] = []  #: quantifier variables bound since the last part, with their values
@@ -172,7 +174,15 @@ class _Explanation:
 
     def _equation(self, load: Load, value: str) -> str | None:
         store, offset = self._executor.place(load.place)(self._state, self._frame)
-        return f"{self._executor.leaf_names[offset]} = {value}" if store is self._state else None
+        return f"{self._name(offset)} = {value}" if store is self._state else None
+
+    def _name(self, offset: int) -> str:
+        """Returns the name of a leaf; for the length of a channel, Promela's expression for it."""
+        name = self._executor.leaf_names[offset]
+        channel = name.removesuffix(".length")
+        if channel != name and any(each.offset == offset and is_channel(each.type) for each in items(self._system)):
+            return f"len({channel})"
+        return name
 
     def _part(self, node: Expression, values: list[str]) -> FalsePart:
         text = source_text(node.span)
@@ -217,7 +227,7 @@ class _Explanation:
                 except (Fault, Abandoned):
                     continue  # a connective kept it from being evaluated
                 if store is self._state:
-                    yield f"{self._executor.leaf_names[offset]} = {each.type.show(store[offset])}"
+                    yield f"{self._name(offset)} = {each.type.show(store[offset])}"
 
     def _is_true(self, node: Expression) -> bool:
         return bool(self._executor.defined(node)(self._state, self._frame))

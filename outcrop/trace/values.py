@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from outcrop.ir.layout import Leaf
 from outcrop.ir.system import System
-from outcrop.ir.types import Array, Multiset, Record, Simple, Type
+from outcrop.ir.types import CHANNEL, Array, Multiset, Record, Simple, Type
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def elements(kind: Multiset, row: Sequence[Leaf]) -> list[Sequence[Leaf]]:
 
 def is_channel(kind: Type) -> bool:
     """Returns whether a type is that of a channel with a buffer in Promela."""
-    return isinstance(kind, Record) and [name for name, _ in kind.fields] == ["length", "messages"]
+    return isinstance(kind, Record) and kind.name.startswith(CHANNEL)
 
 
 def messages(kind: Type, row: Sequence[Leaf], value: Callable[[Simple, Leaf], str]) -> str:

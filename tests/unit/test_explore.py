@@ -267,3 +267,16 @@ def test_steps_and_expressions_show_what_they_print() -> None:
     assert "    n: 0 -> 1\n    prints: n:1\n" in says(shell, "up")
     assert says(shell, "print loud()") == "  prints: asked\n  1"
     assert "     prints: zero\n1  Rule up fired.\n     n: 0 -> 1\n     prints: n:1" in says(shell, "trace")
+
+
+def test_a_record_like_a_channel_is_shown_in_full() -> None:
+    """Only channels of Promela are shown by their messages."""
+    text = """
+        var q: record length: 0..2; messages: array [0..1] of 0..3; end;
+        startstate begin q.length := 0; q.messages[0] := 3; q.messages[1] := 1; end;
+        rule begin q.length := 1; end;
+    """
+    system, _, _ = load_open(Source("queue.m", text), LoadOptions())
+    session = Session(system)
+    session.restart()
+    assert list(session.values()) == ["q.length: 0", "q.messages[0]: 3", "q.messages[1]: 1"]

@@ -222,6 +222,13 @@ def test_channels_are_shown_whole(tmp_path: Path) -> None:
     assert in_spin == queues
 
 
+def test_the_length_of_a_channel_has_the_name_of_the_language(tmp_path: Path) -> None:
+    path = tmp_path / "m.pml"
+    path.write_text("chan c = [2] of { byte }; active proctype P() { c!1; c!2 }")
+    (found,) = outcrop.load(path, invariants=["len(c) < 2"]).check(engine="interpreter").violations
+    assert found.because == ("len(c) < 2 (len(c) = 2)",)
+
+
 def test_the_closing_brace_and_a_label_end_have_different_names(tmp_path: Path) -> None:
     text = "byte x; active proctype P() { end: x++; x++ } active proctype Q() { (x == 2); assert(false) }"
     trace = violated(tmp_path, text).trace

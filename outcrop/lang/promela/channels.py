@@ -24,7 +24,7 @@ from outcrop.ir.nodes import (
     TypeDomain,
     While,
 )
-from outcrop.ir.types import BOOLEAN, INTEGER, Array, Range, Record, Type
+from outcrop.ir.types import BOOLEAN, CHANNEL, INTEGER, Array, Range, Record, Type
 from outcrop.lang import build
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.expressions import ExpressionLowering
@@ -52,10 +52,12 @@ class ChannelLowering(ExpressionLowering):
 
     def queue_type(self, channel: ChannelSymbol) -> Record:
         types = channel.types
-        fields = tuple((str(at + 1), kind) for at, kind in enumerate(types))
-        message: Type = types[0] if len(types) == 1 else Record(fields)
-        last = channel.capacity - 1
-        return Record((("length", Range(0, channel.capacity)), ("messages", Array(Range(0, last), message))))
+        message: Type = types[0]
+        if len(types) > 1:
+            message = Record(tuple((str(at + 1), kind) for at, kind in enumerate(types)))
+        messages = Array(Range(0, channel.capacity - 1), message)
+        name = f"{CHANNEL}[{channel.capacity}] of {{ {', '.join(map(str, types))} }}"
+        return Record((("length", Range(0, channel.capacity)), ("messages", messages)), name)
 
     def offset_of(self, channel: ChannelSymbol, index: Expression, process: Self | None, span: Span) -> Expression:
         """Returns the number of a channel within its declaration."""

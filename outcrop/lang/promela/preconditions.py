@@ -38,7 +38,7 @@ class Preconditions:
     """The statements of a body that grows, and the tests behind it that have the same value before it."""
 
     def __init__(self, body: Sequence[Statement], given: Collection[Local | None]) -> None:
-        """Begins with an empty body. ``given``: locals that have a value before it."""
+        """Follows a body. ``given``: locals that have a value before it."""
         self._body = body
         self._given = given
         self._seen = 0

@@ -31,7 +31,7 @@ function guessed(value) {
 
 function nodeOf(name, path, type, value) {
   const kind = type || guessed(value);
-  if (kind.kind === "record" && kind.fields.map((each) => each.name).join() === "length,messages" && kind.fields[1].type) {
+  if (kind.kind === "record" && kind.text && kind.text.startsWith("chan ")) {
     return { name, path, text: messagesText(kind.fields[1].type.element, value), isUndefined: false };
   }
   if (kind.kind === "record") {
