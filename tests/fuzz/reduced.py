@@ -28,6 +28,7 @@ from compare_emitted import emitted_disagreement
 from compare_ranks import rank_disagreements, rank_job
 from compare_reduced import reduced_disagreement, reduced_formula_disagreement, visited
 from generator import generate
+from generator.passing import generate_passing
 from generator.processes import generate_processes, generate_processes_dve
 from generator.promela import PromelaModel
 from generator.rare import generate_rare
@@ -52,6 +53,7 @@ KINDS: dict[str, tuple[str, Callable[[int], str], bool]] = {
     "pml": ("pml", lambda seed: PromelaModel(seed).text(), False),
     "never pml": ("pml", lambda seed: PromelaModel(seed, "never").text(), True),
     "ring pml": ("pml", lambda seed: generate_ring(Random(seed)), False),
+    "passing pml": ("pml", lambda seed: generate_passing(Random(seed)), False),
     "processes m": ("m", lambda seed: generate_processes(Random(seed)), False),
     "processes dve": ("dve", lambda seed: generate_processes_dve(Random(seed)), False),
     "wide m": ("m", lambda seed: generate_wide(Random(seed), "m"), False),
@@ -64,8 +66,9 @@ KINDS: dict[str, tuple[str, Callable[[int], str], bool]] = {
     "staged m": ("m", lambda seed: generate_staged(Random(seed)), False),
     "staged py": ("py", lambda seed: generate_staged_python(Random(seed)), False),
 }
+_OTHERS = ("wide", "staged", "never", "passing")
 #: Kinds that seeds choose from by default. New ones are not among them, so that old seeds keep their models.
-_DEFAULT = [kind for kind in KINDS if not kind.startswith(("wide", "staged", "never"))]
+_DEFAULT = [kind for kind in KINDS if not kind.startswith(_OTHERS)]
 _SECONDS_BETWEEN_NOTES = 300.0
 
 
@@ -119,7 +122,7 @@ def problem(kind: str, text: str, seed: int, chosen: Namespace) -> str:
             return compare(text, name, seed, native=chosen.native)
         except ModelError as error:
             compared[f"refused {kind}"] += 1
-            return "" if kind == "pml" else f"rejected: {error}"
+            return "" if kind in ("pml", "passing pml") else f"rejected: {error}"
         except Exception as error:
             where = traceback.extract_tb(error.__traceback__)[-1]
             return f"{type(error).__name__} in {where.name}, line {where.lineno}: {error}"

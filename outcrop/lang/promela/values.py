@@ -12,6 +12,7 @@ from outcrop.ir.types import Range
 from outcrop.lang.promela import syntax
 from outcrop.lang.promela.control import Step
 from outcrop.lang.promela.names import NameLowering
+from outcrop.lang.promela.priorities import FIELD as PRIORITY
 from outcrop.lang.promela.scope import ConstantSymbol, ProctypeSymbol, VariableSymbol
 
 #: Turns of a loop without choice that are followed.
@@ -35,12 +36,12 @@ class ValueLowering(NameLowering):
         symbols += [each for each in proctype.fields if each not in proctype.parameters]
         known: dict[VariableSymbol, int] = {}
         for symbol in symbols:
-            if isinstance(symbol.type, Range) and not symbol.is_channel:
+            if _is_followed(symbol, 0) and not symbol.is_channel:
                 try:
                     value = 0 if symbol.initial is None else self._initial(symbol.initial, known, proctype)
                 except Unknown:
                     continue
-                if symbol.type.low <= value <= symbol.type.high:
+                if _is_followed(symbol, value):
                     known[symbol] = value
         return known
 
@@ -71,7 +72,7 @@ class ValueLowering(NameLowering):
                         value = self._value(node.value, known, proctype)
                     except Unknown:
                         value = _LEAST - 1
-                    if isinstance(symbol.type, Range) and symbol.type.low <= value <= symbol.type.high:
+                    if _is_followed(symbol, value):
                         values[symbol] = value
             elif not isinstance(node, syntax.Assignment):
                 for name in syntax.stored_names(node):
@@ -116,6 +117,13 @@ class ValueLowering(NameLowering):
                 left, right = self._value(node.left, known, proctype), self._value(node.right, known, proctype)
                 return binary_value(node.operator, left, right)
         raise Unknown
+
+
+def _is_followed(symbol: VariableSymbol, value: int) -> bool:
+    """Returns whether a variable keeps a value that is stored into it. Any process can change the priority of another,
+    and a statement that does so names no variable."""
+    is_held = isinstance(symbol.type, Range) and symbol.type.low <= value <= symbol.type.high
+    return is_held and symbol.name != PRIORITY
 
 
 def binary_value(operator: str, left: int, right: int) -> int:
