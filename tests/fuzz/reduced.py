@@ -33,6 +33,7 @@ from generator.processes import generate_processes, generate_processes_dve
 from generator.promela import PromelaModel
 from generator.rare import generate_rare
 from generator.rings import generate_ring
+from generator.sharing import generate_sharing
 from generator.staged import generate_staged
 from generator.staged_python import generate_staged_python
 from generator.wide import generate_wide
@@ -64,9 +65,11 @@ KINDS: dict[str, tuple[str, Callable[[int], str], bool]] = {
     "wide pml ltl": ("pml", lambda seed: generate_wide(Random(seed), "pml", True), True),
     "any m": ("m", lambda seed: generate(Random(seed)), False),
     "staged m": ("m", lambda seed: generate_staged(Random(seed)), False),
+    "sharing dve": ("dve", lambda seed: generate_sharing(Random(seed), "dve"), False),
+    "sharing pml": ("pml", lambda seed: generate_sharing(Random(seed), "pml"), False),
     "staged py": ("py", lambda seed: generate_staged_python(Random(seed)), False),
 }
-_OTHERS = ("wide", "staged", "never", "passing")
+_OTHERS = ("wide", "staged", "never", "passing", "sharing")
 #: Kinds that seeds choose from by default. New ones are not among them, so that old seeds keep their models.
 _DEFAULT = [kind for kind in KINDS if not kind.startswith(_OTHERS)]
 _SECONDS_BETWEEN_NOTES = 300.0

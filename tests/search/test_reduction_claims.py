@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "fuzz"))
 
 from compare_reduced import reduced_disagreement
 from generator.rare import generate_rare
+from generator.sharing import generate_sharing
 from generator.staged_python import generate_staged_python
 from traced_effects import Claims
 
@@ -119,3 +120,10 @@ def test_models_in_python_are_decided_the_same(seed: int) -> None:
 @pytest.mark.parametrize("language", ["m", "dve", "pml"])
 def test_claims_about_random_models_hold(language: str) -> None:
     assert reduced_disagreement(generate_rare(Random(3), language), f"model.{language}", 3, native=False) == ""
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("language", ["dve", "pml"])
+def test_claims_about_steps_that_share_variables_hold(language: str, seed: int) -> None:
+    text = generate_sharing(Random(seed), language)
+    assert reduced_disagreement(text, f"model.{language}", seed, native=False) == ""
