@@ -195,7 +195,12 @@ def _reduction_lines(reduction: ReductionReport | None) -> list[tuple[str, str]]
         return []
     enabled, fired = (count / reduction.states for count in (reduction.enabled, reduction.fired))
     share = reduction.reduced / reduction.states
-    return [("reduction", f"{share:.0%} of the states fired a part; on average {fired:.2f} of {enabled:.2f} enabled")]
+    return [
+        (
+            "reduction",
+            f"{share:.0%} of the states left enabled rules out; on average, {fired:.2f} of {enabled:.2f} fired",
+        )
+    ]
 
 
 def _temporal(result: Result) -> Iterator[str]:

@@ -327,7 +327,7 @@ def test_shows_the_reduction_and_unreached_code(open_page: Open, tmp_path: Path)
     shown = open_page(path)
     assert shown.complaints() == []
     assert "every state of the reduced system" in shown.text("header")
-    assert "of the states fired a part; on average 0.95 of 2.37 enabled" in shown.text(".figures")
+    assert "of the states left enabled rules out; on average, 0.95 of 2.37 fired" in shown.text(".figures")
     (unreached,) = [each for each in shown.texts("section") if each.startswith("Unreached code")]
     assert "P: 1 of 11 states, which no process reached" in unreached
     assert "m.pml:1:" in unreached and "x = 0" in unreached

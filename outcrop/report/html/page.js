@@ -26,7 +26,7 @@ function reductionRow(reduction) {
   if (!reduction || reduction.reason || !reduction.states) return null;
   const each = (count) => (count / reduction.states).toFixed(2);
   const share = Math.round((100 * reduction.reduced) / reduction.states);
-  return ["Reduction", `${share}%`, `of the states fired a part; on average ${each(reduction.fired)} of ${each(reduction.enabled)} enabled`];
+  return ["Reduction", `${share}%`, `of the states left enabled rules out; on average, ${each(reduction.fired)} of ${each(reduction.enabled)} fired`];
 }
 
 // --- Violations ---------------------------------------------------------------------------------------------------
