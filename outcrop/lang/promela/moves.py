@@ -70,7 +70,10 @@ class MoveLowering(DeterministicLowering):
                 return [build.negation(self.any_enabled(step.earlier, span), span)]
             case syntax.Block(kind="d_step"):
                 assert step.graph is not None
-                return [self.any_enabled(step.graph.start.steps, span)]
+                first = step.graph.start.steps
+                if len(first) == 1 and isinstance(first[0].action, syntax.Else):  # among the options around it
+                    return [build.negation(self.any_enabled(step.earlier, span), span)]
+                return [self.any_enabled(first, span)]
         return []
 
     def escape_test(self, step: Step) -> list[Expression]:
