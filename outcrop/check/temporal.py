@@ -8,7 +8,7 @@ equivalent, so that one stands for all of them.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from outcrop.ir.automaton import Automaton
 from outcrop.ir.formula import negate
 from outcrop.ir.product import product, strong_fairness, weak_fairness
 from outcrop.ir.symmetry import Normaliser
-from outcrop.ir.system import System, TemporalProperty
+from outcrop.ir.system import PropertyKind, System, TemporalProperty
 from outcrop.ir.types import Scalarset
 from outcrop.ltl.binding import bind
 from outcrop.ltl.translate import translate
@@ -76,11 +76,15 @@ def plan(system: System, options: CheckOptions) -> list[TemporalCheck]:
     subjects += system.temporal
     if options.fair is not Fair.NONE and not subjects:
         raise UsageError("--fair needs a formula; give one with --ltl")
-    return [check for subject in _chosen(subjects, options) for check in _checks(system, subject, options)]
+    others = [each.name for each in system.properties if each.kind in (PropertyKind.INVARIANT, PropertyKind.LIVENESS)]
+    chosen = _chosen(subjects, options, list(dict.fromkeys(others)))
+    return [check for subject in chosen for check in _checks(system, subject, options)]
 
 
-def _chosen(subjects: list[TemporalProperty | Automaton], options: CheckOptions) -> list[TemporalProperty | Automaton]:
-    """Returns the formulas that --property names, by name or number."""
+def _chosen(
+    subjects: list[TemporalProperty | Automaton], options: CheckOptions, others: Sequence[str]
+) -> list[TemporalProperty | Automaton]:
+    """Returns the formulas that --property names, by name or number. ``others``: names of properties of states."""
     if not options.properties:
         return subjects
     chosen = []
@@ -89,9 +93,9 @@ def _chosen(subjects: list[TemporalProperty | Automaton], options: CheckOptions)
         if not found and wanted.isdigit() and 0 < int(wanted) <= len(subjects):
             found = [subjects[int(wanted) - 1]]
         if not found:
-            known = ", ".join(f"{number}: {each.name}" for number, each in enumerate(subjects, 1))
-            remedy = f"choose from {known}" if known else "give one with --ltl"
-            raise UsageError(f"the model has no formula '{wanted}'; {remedy}")
+            known = [*(f"{number}: {each.name}" for number, each in enumerate(subjects, 1)), *others]
+            remedy = f"choose from {'; '.join(known)}" if known else "give one with --ltl"
+            raise UsageError(f"the model has no formula or property '{wanted}'; {remedy}")
         chosen += [each for each in found if each not in chosen]
     return chosen
 

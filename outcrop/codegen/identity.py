@@ -40,7 +40,7 @@ def identity(system: System, load: LoadOptions, options: CheckOptions, relations
         "--symmetry": "on" if symmetry else "off",
         "--property": _skipped(system, options),
         "--reduce": str(options.reduce),
-        "the relations between rules": _digest((relations, (NATIVE / _CHOICE).read_text())) if relations else None,
+        "the relation between rules": _digest((relations, (NATIVE / _CHOICE).read_text())) if relations else None,
         "the representative of states": _digest(canonical) if symmetry else None,
         "the packing of states": _digest((places, values)),
     }

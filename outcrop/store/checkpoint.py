@@ -167,16 +167,17 @@ class CheckpointDirectory(Directory):
     def _compare(self, manifest: Manifest) -> None:
         theirs, ours = manifest.identity, self._identity
         names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
+        # What only one of the two has follows from another difference
+        names = [name for name in names if name[:2] == "--" or None not in (theirs.get(name), ours.get(name))] or names
         if names:
             differences = "; ".join(_difference(name, theirs.get(name), ours.get(name)) for name in names)
             # The command may lack an option, such as the bound that a check has found to be large enough.
             plain = (0, None, "on", "off")
             lacking = [name for name in names if name[:2] == "--" and ours.get(name) in plain]
-            given = [f"{name} {theirs[name]}" for name in lacking if theirs.get(name) not in plain]
-            addition = f" with {' '.join(given)}" if given else ""
+            given = " ".join(f"{name} {theirs[name]}" for name in lacking if theirs.get(name) not in plain)
             raise UsageError(
                 f"the checkpoint in '{self.path}' is of another search: {differences}; repeat the command that wrote "
-                f"it{addition}, or start a new checkpoint with --checkpoint"
+                f"it{given and ' with '}{given}, or start a new checkpoint with --checkpoint"
             )
 
     def _verify(self, manifest: Manifest) -> None:

@@ -99,6 +99,8 @@ def test_mistakes(cli: Cli, model: Path) -> None:
         "--ltl:1:14: error: unknown name 'brokn'\n  G (red -> F {brokn})\n               ^^^^^\n"
         "  hint: did you mean 'broken'?\n"
     )
+    run = cli("check", model, "--property", "agian")
+    assert run.code == 2 and "the model has no formula or property 'agian'; choose from 1: again" in run.err
     assert "with ndfs" in cli("check", model, "--fair", "strong", "--strategy", "ndfs").err
     plain = model.with_name("plain.m")
     plain.write_text(LIGHT.replace('ltl "again" : G F red;', ""), encoding="utf-8")

@@ -53,4 +53,4 @@ def test_properties_that_were_not_checked_are_not_promised(reduce: str, tmp_path
 def test_other_relations_are_another_search() -> None:
     system, options = model_of(_ROUND).system, CheckOptions()
     one, other = (identity(system, LoadOptions(), options, relations) for relations in ("one", "other"))
-    assert [name for name in one if one[name] != other[name]] == ["the relations between rules"]
+    assert [name for name in one if one[name] != other[name]] == ["the relation between rules"]
