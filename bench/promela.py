@@ -31,8 +31,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from clock import Clock
+
 import outcrop
 from outcrop.errors import OutcropError
+from outcrop.search import ram
 
 #: Flags of SPIN's compiler that leave the state space as the model has it.
 UNREDUCED = ("-o1", "-o2", "-o3")
@@ -114,6 +117,7 @@ def rows(models: Path, most: int, only: str) -> None:
 def speed(models: Path, least: int, most: int, only: str, repeat: int) -> None:
     """Prints the seconds of a run of pan and of a search, by turns, and bytes a state."""
     ratios = []
+    clock = Clock(ram)
     for row in expected(models, most, only):
         if int(row["states"]) < least:
             continue
@@ -131,7 +135,7 @@ def speed(models: Path, least: int, most: int, only: str, repeat: int) -> None:
                 states, _, seconds, _ = pan.run()
                 theirs.append(seconds)
                 result = check(model)
-                ours.append(result.seconds)
+                ours.append(clock.seconds)
             output = collapsed.run()[3]
         ratio = min(theirs) / max(min(ours), 1e-3)
         ratios.append(ratio)
@@ -149,6 +153,7 @@ def verdict(models: Path, least: int, most: int, only: str, repeat: int) -> None
     """Prints the processor time to a verdict with reduction on both sides: that of the search alone, by turns, and of
     everything from the model on, with an empty cache."""
     searches, wholes = [], []
+    clock = Clock(ram)
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
     for row in expected(models, most, only):
         if int(row["states"]) < least:
@@ -170,7 +175,7 @@ def verdict(models: Path, least: int, most: int, only: str, repeat: int) -> None
                 states, _, seconds, output = pan.run(errors="-c1")
                 theirs.append(seconds)
                 result = model.check(engine="native", **reduced)
-                ours.append(result.seconds)
+                ours.append(clock.seconds)
         found = re.search(r"errors: (\d+)", output)
         said = "violated" if found and int(found[1]) else "holds"
         searches.append(min(theirs) / max(min(ours), 1e-3))

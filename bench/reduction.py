@@ -17,7 +17,6 @@ import csv
 import math
 import os
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,12 +24,10 @@ from typing import Any
 
 os.environ.setdefault("OUTCROP_ENGINE", "native")
 
+from clock import Clock
+
 from outcrop.api import load
 from outcrop.errors import OutcropError
-from outcrop.explorer.context import DEFAULT_CONTEXT, Context
-from outcrop.kernels import Native
-from outcrop.options import CheckOptions
-from outcrop.outcome import Outcome
 from outcrop.result import Result
 from outcrop.search import auto
 
@@ -75,22 +72,6 @@ def rows_of(models: Path, language: str, most: int) -> Iterator[Row]:
         yield Row(models / language / row["file"], dict(pairs), int(row["states"]), spin, symmetry)
 
 
-class Clock:
-    """A search that notes the processor time it takes."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-        self._search = auto.search
-        auto.search = self
-
-    def __call__(self, native: Native, options: CheckOptions, context: Context = DEFAULT_CONTEXT) -> Outcome:
-        began = time.process_time()
-        try:
-            return self._search(native, options, context)
-        finally:
-            self.seconds = time.process_time() - began
-
-
 def searched(row: Row, repeat: int, clock: Clock) -> dict[str, tuple[Result, float]]:
     """Returns the full and the reduced search of a model, each with its least time."""
     model = load(row.path, constants=row.constants)
@@ -116,7 +97,7 @@ def main() -> int:
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--only", default="")
     chosen = parser.parse_args()
-    clock = Clock()
+    clock = Clock(auto)
     left: list[float] = []
     spins: list[tuple[float, float]] = []
     times: list[float] = []
