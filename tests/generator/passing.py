@@ -1,4 +1,7 @@
-"""Random Promela models that pass channels around: in variables, arrays, structures, messages and parameters."""
+"""Random Promela models that pass channels around: in variables, arrays, structures, messages and parameters.
+
+No receive changes the index of its own channel: SPIN restores the message into the channel that the new index names.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +109,8 @@ class Passing:
 
     def _receive_(self, depth: int) -> str:
         got = self._choice("x", "y", "y", "_", "eval(y)", "1")
-        return f"{self._channel()}{self._choice('?', '?', '?', '??')}{got}"
+        channel = self._channel().replace("(x & 1)", "0").replace("(y & 1)", "1")
+        return f"{channel}{self._choice('?', '?', '?', '??')}{got}"
 
     def _pass_(self, depth: int) -> str:
         """Returns a send of a channel in a message, also through a channel of bytes."""

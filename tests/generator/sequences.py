@@ -19,6 +19,8 @@ _VALUES = {
     "w": (("0", "1", "w + 1", "!w", "3"), ("0", "1")),
     "m": (("red", "green", "x"), ("red", "green")),
 }
+#: Variables that hold all values of a message.
+_BYTES = ("x", "y", "v")
 _OPERATORS = ("==", "==", "!=", "<", "<=", ">", ">=")
 #: Starts, tests and ends of loops that turn two or three times.
 _LOOPS = (
@@ -87,7 +89,7 @@ class Sequences:
     def _step(self, depth: int) -> str:
         choices = ["assign"] * 9 + ["send"] * 2 + ["receive"] * 2 + ["buffer"] * 2 + ["wait", "print"]
         if depth:
-            choices += ["choose", "table", "loop", "jump", "d_step"] * 2
+            choices += ["choose", "table", "table", "loop", "jump", "d_step"] * 2
             choices += ["nested", "select"] if depth == _DEPTH else []
         return str(getattr(self, f"_{self._random.choice(choices)}")(depth))
 
@@ -164,11 +166,15 @@ class Sequences:
         return f"select ({self._choice('x', 'v', 'y')} : 0 .. {self._random.randint(1, 2)})"
 
     def _table(self, depth: int) -> str:
-        """Returns an assignment and a choice about the same variable."""
-        name = self._choice(*_VALUES)
+        """Returns an assignment and a choice about the same variable, perhaps with another change between them."""
+        name = self._choice(*_VALUES, *_BYTES)
         values, compared = _VALUES[name]
+        between = self._choice("", "", "r!1; ", f"{self._test()}; ", f"{self._d_step(0)}; ")
+        if name in _BYTES and self._some(0.6):
+            value = self._choice(*compared)
+            between = self._choice(f"r?{name}; ", f"e!{value}; e?{name}; ", f"e!{value}; e?<{name}>; ", "z!1,v; ")
         options = " ".join(f":: {name} == {each} -> {self._several(depth - 1)}" for each in compared[:2])
-        return f"{name} = {self._choice(*values)}; if {options} :: else -> {self._assign(0)} fi"
+        return f"{name} = {self._choice(*values)}; {between}if {options} :: else -> {self._assign(0)} fi"
 
 
 def generate_sequences(random: Random) -> str:

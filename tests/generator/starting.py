@@ -30,7 +30,7 @@ class Starting:
         initial = f" = {self._choice('1', '2', '255', '256')}" if some(0.2) else ""
         lines = [f"byte x, g{initial}; bit h; chan c = [1] of {{ byte }};", "mtype = { red, green };"]
         parts = [self._proctype(name) for name in _PROCTYPES]
-        parts += [self._active(name) for name in ("Y", "Z") if some(0.2)]
+        parts += [self._active(name) for name in ("Y", "Z") if some(0.25)]
         self._random.shuffle(parts)
         parts.insert(self._random.randint(0, len(parts)), self._starter())
         return "\n".join([*lines, *parts, ""])
@@ -73,7 +73,7 @@ class Starting:
             body = f"if :: x < 2 -> {body}; {self._run(self._random.choice(_PROCTYPES))} :: else fi"
         elif self._some(0.3):
             body = f"do :: {body} :: x == 1 -> x = 0 od"
-        elif self._some(0.15):
+        elif self._some(0.25):
             body = f"if :: h == 0 -> h = 1; run {name}() :: else fi; {body}"
         return f"active proctype {name}() {{ {body} }}"
 
@@ -96,7 +96,7 @@ class Starting:
     def _step(self, depth: int) -> str:
         choices = ["start"] * 4 + ["assign"] * 3 + ["wait"]
         if depth:
-            choices += ["atomic"] * 5 + ["choose"] * 4 + ["loop"] * 4 + ["sequences"] * 2
+            choices += ["atomic"] * 5 + ["choose"] * 4 + ["loop"] * 4 + ["sequences"] * 4
             choices += ["jump", "unless", "select", "d_step", "receive"]
         return str(getattr(self, f"_{self._random.choice(choices)}")(depth))
 
