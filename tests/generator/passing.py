@@ -151,7 +151,7 @@ class Passing:
         return self._choice("n = b[0]; n++; k = n", "n = b[1]; n = n - 1; k = n", "n = b[0]; n = n + (x & 1); l = n")
 
     def _start_(self, depth: int) -> str:
-        return f"if :: n == 0 -> n = 99; {self._run('Q')} :: else fi"
+        return f"if :: ready -> ready = 0; {self._run('Q')} :: else fi"
 
     def _several(self, depth: int, most: int = 3) -> str:
         return "; ".join(self._step(depth) for _ in range(self._random.randint(1, most)))
