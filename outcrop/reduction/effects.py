@@ -10,9 +10,8 @@ Leaves of which the value is known (boxes.py) are constants too, as long as the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from outcrop.ir.nodes import (
     Assert,
@@ -214,7 +213,7 @@ class Tracer:
             case Conditional():
                 return self._conditional(node)
             case Quantified():
-                self._repeat(node.variable, node.domain, lambda: self.value(node.body))
+                self._repeat(node.variable, node.domain, lambda _: self.value(node.body))
             case IsUndefined():
                 self.read(node.place)
             case IsMember() | Witnessed():
@@ -258,18 +257,17 @@ class Tracer:
         self.value(node.otherwise)
         return None  # even if both are equal, since the condition may fail
 
-    def _repeat(self, variable: Local, domain: TypeDomain | StepDomain, turn: Any) -> bool:
-        """Takes the turns of a loop, each with its value if there are few. Returns whether there is surely one."""
+    def _repeat(self, variable: Local, domain: TypeDomain | StepDomain, turn: Callable[[bool], object]) -> None:
+        """Takes the turns of a loop, each with its value if there are few. ``turn`` is told if it surely happens."""
         values = self.domain(domain)
         if values is None or len(values) > _MOST_TURNS or variable in self._assigned:
             self.constants.pop(variable, None)
-            turn()
-            return False
+            turn(False)
+            return
         for each in values:
             self.constants[variable] = each
-            turn()
+            turn(True)
         self.constants.pop(variable, None)
-        return len(values) > 0
 
     def domain(self, domain: TypeDomain | StepDomain) -> range | None:
         if isinstance(domain, TypeDomain):
@@ -338,7 +336,8 @@ class Tracer:
                     self._block(body, False)
                 self._block(node.otherwise, False)
             case For():
-                self._repeat(node.variable, node.domain, lambda: self._block(node.body, False))
+                is_certain = is_certain and not any(map(may_return, node.body))
+                self._repeat(node.variable, node.domain, lambda is_sure: self._block(node.body, is_certain and is_sure))
             case While():
                 self.value(node.condition)
                 self._block(node.body, False)

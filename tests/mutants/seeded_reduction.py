@@ -118,6 +118,9 @@ REDUCTION = {
         ("                done &= ~each.bit\n", ""),
     ),
     "reduction/effects.py": (
+        # Turns of a loop that may not happen.
+        ("is_certain = is_certain and not any(map(may_return, node.body))", "pass"),
+        ("            turn(False)\n", "            turn(True)\n"),
         # A counter that was written before.
         ("leaf is None or leaf in self.effects.stores or", "leaf is None or"),
         # A statement behind one that may return.

@@ -276,3 +276,37 @@ def problem_of(seed: int, states: int = 120) -> str:
 @pytest.mark.parametrize("seed", range(12))
 def test_random_rules_that_accord_commute(seed: int) -> None:
     assert problem_of(seed) == ""
+
+
+def _counting(start: str) -> str:
+    return f"""
+        var a: array [0..3] of 0..6; d, h: 0..1;
+        procedure clear_up_to(n: 0..3); begin for i: 0..3 do a[i] := 0; if i >= n then return; end; end; end;
+        startstate begin {start} d := 0; h := 0; end;
+        ruleset i: 0..3 do rule "counts" !isundefined(a[i]) & a[i] < 6 ==> a[i] := a[i] + 1; end; end;
+        rule "sets" d = 0 ==> a[3] := 0; d := 1; end;
+        rule "looks" h = 0 & isundefined(a[3]) ==> h := 1; end;
+        rule "fails" h = 1 ==> error "it was undefined"; end;
+        """
+
+
+def test_a_loop_of_the_start_state_gives_each_element_a_value() -> None:
+    full, reduced = both(_counting("for i: 0..3 do a[i] := 0; end;"), deadlock="off")
+    assert full.states and reduced.states and reduced.states < full.states / 100
+
+
+_SOME = "for i := 0 to 2 do a[i] := 0; end; h := 0;"
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "clear_up_to(2);",
+        _SOME,
+        f"{_SOME} for i := 1 to h do a[3] := 0; end;",
+        "for i: 0..3 do if i < 3 then a[i] := 0; end; end;",
+    ],
+)
+def test_a_loop_that_leaves_an_element_out_is_noticed(start: str) -> None:
+    full, _ = both(_counting(start), deadlock="off")
+    assert full.violations
