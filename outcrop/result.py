@@ -240,6 +240,12 @@ class RuleCoverage:
     counts: RuleCounts | None = None  #: None unless ``--coverage`` was given
     parameters: tuple[tuple[str, Type], ...] = ()  #: name and type of each
     processes: tuple[str, ...] = ()  #: processes that take part in its firings, in languages with processes
+    is_subsumed: bool = False  #: whether it is another way through statements that rules which fired execute
+
+    @property
+    def never_fired(self) -> bool:
+        """Whether it did not fire, and neither did its statements as parts of other rules."""
+        return not self.fired and not self.is_subsumed
 
 
 @dataclass

@@ -41,7 +41,7 @@ def summary(document: dict[str, Any], number: int) -> dict[str, Any]:
     warnings = [
         each["message"] for each in document["notes"] if each["severity"] == "warning" or each.get("bears_on_verdict")
     ]
-    never = [each["rule"] for each in document["coverage"] if not each["fired"]]
+    never = [each["name"] for each in document["coverage"] if not each["fired"] and not each["subsumed"]]
     return {
         "result": number,
         "verdict": document["verdict"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from outcrop.errors import InternalError
 from outcrop.ir.assumptions import what_was_left_out, why_no_states
 from outcrop.ir.layout import Layout
 from outcrop.ir.prints import put_note
-from outcrop.ir.system import ProcessText, Property, PropertyKind, System, TextPlace
+from outcrop.ir.system import ProcessText, Property, PropertyKind, Rule, System, TextPlace
 from outcrop.ir.vacuity import Antecedent, Subject, Vacuity
 from outcrop.machine import peak_rss
 from outcrop.options import CheckOptions, Deadlock, Engine, TraceOrder
@@ -287,6 +287,10 @@ def _coverage(system: System, options: CheckOptions, outcome: Outcome) -> list[R
         enabled, deeper = outcome.enabled, outcome.deeper
         return RuleCounts(enabled[number] if enabled else None, deeper[number] if deeper else None)
 
+    executed: set[tuple[int | str, int]] = set()
+    for rule, fired in zip(system.rules, outcome.fired, strict=True):
+        if fired:
+            executed.update(_moves(rule))
     return [
         RuleCoverage(
             rule.name,
@@ -296,9 +300,15 @@ def _coverage(system: System, options: CheckOptions, outcome: Outcome) -> list[R
             counts(number) if options.coverage else None,
             tuple((each.local.name, each.type) for each in rule.parameters),
             rule.processes,
+            not fired and bool(rule.executed) and executed.issuperset(_moves(rule)),
         )
         for number, (rule, fired) in enumerate(zip(system.rules, outcome.fired, strict=True))
     ]
+
+
+def _moves(rule: Rule) -> Iterator[tuple[int | str, int]]:
+    """Yields the processes and statements of a rule, in languages where a rule may be several statements."""
+    return (move for each in rule.executed for move in each.moves)
 
 
 def _unreached(system: System, outcome: Outcome) -> list[ProcessText]:

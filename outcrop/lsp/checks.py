@@ -141,7 +141,7 @@ def _verdict(text: Text, code: int, output: str, messages: str) -> Verdict:
     for each in document["coverage"]:
         line = each["position"]["line"]
         made.fired[line] = made.fired.get(line, 0) + each["fired"]
-        if each["fired"] == 0 and document["verdict"] == "holds":
+        if each["fired"] == 0 and not each["subsumed"] and document["verdict"] == "holds":
             message = f"rule '{each['name']}' never fires"
             made.diagnostics.append(
                 types.Diagnostic(text.line_range(line), message, severity=information, source="outcrop check")

@@ -106,6 +106,7 @@ def rule_document(each: RuleCoverage) -> dict[str, Any]:
         "fired": each.fired,
         "parameters": [{"name": name, "type": type_tree(kind)} for name, kind in each.parameters],
         "processes": list(each.processes),
+        "subsumed": each.is_subsumed,
     }
     return row if each.counts is None else row | asdict(each.counts)
 

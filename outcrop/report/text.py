@@ -238,7 +238,7 @@ def _per_rank(result: Result) -> list[str]:
 
 
 def _never_fired(result: Result) -> str:
-    names = [rule.name for rule in result.coverage if not rule.fired]
+    names = [rule.name for rule in result.coverage if rule.never_fired]
     if not names:
         return ""
     never = "never fired" if result.verdict is Verdict.HOLDS else "did not fire before the search ended"

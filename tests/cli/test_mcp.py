@@ -77,6 +77,9 @@ def test_a_violation_is_found_explained_and_replayed(tmp_path: Path) -> None:
 
 def test_budgets_are_required_and_limits_are_respected(tmp_path: Path) -> None:
     async def talk(client: Any) -> None:
+        idle = VACUOUS + 'rule "idle" false ==> end;'
+        checked = await ask(client, "check", model="new.m", text=idle, deadlock="off", **BUDGET)
+        assert checked["never_fired"] == ["idle"]
         vacuous = await ask(client, "check", model="new.m", text=VACUOUS, deadlock="off", **BUDGET)
         assert vacuous["verdict"] == "holds" and "vacuously" in vacuous["warnings"][0]
         bounded = await ask(client, "check", model="new.m", text=BAD, max_depth=2, **BUDGET)

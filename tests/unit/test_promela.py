@@ -199,6 +199,22 @@ def test_constants_replace_macros(tmp_path: Path) -> None:
     assert (larger.states, larger.constants) == (11, {"N": 4})
 
 
+def test_other_ways_through_statements_that_were_executed_are_no_rules_that_never_fired() -> None:
+    text = """
+    byte x;
+    proctype P(byte n) {{ x++ }}
+    init {{ byte i = 1; atomic {{ do :: i <= 2 -> run P(i); i++ :: else -> break od; {rest} }} }}
+    """
+
+    def never(rest: str) -> list[str]:
+        coverage = outcrop.loads(text.format(rest=rest), "m.pml").check(engine="interpreter").coverage
+        assert any(not each.fired for each in coverage)
+        return [each.name for each in coverage if each.never_fired]
+
+    assert never("x = 1") == []
+    assert never("if :: x == 77 -> x = 5 :: else fi")
+
+
 def test_a_guessed_number_of_processes_grows_until_it_is_enough() -> None:
     text = "proctype P(byte n) {{ if :: n < {most} -> run P(n + 1) :: else fi }} init {{ run P(0) }}"
     result = outcrop.loads(text.format(most=12), "m.pml").check(engine="interpreter")

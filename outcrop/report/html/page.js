@@ -168,11 +168,11 @@ function localitySection(result) {
 function ruleSection(result) {
   const rules = result.coverage || [];
   if (!rules.length) return null;
-  const never = rules.filter((rule) => !rule.fired);
+  const never = rules.filter((rule) => !rule.fired && !rule.subsumed);
   const most = Math.max(...rules.map((rule) => rule.fired));
   const has = (key) => rules.some((rule) => typeof rule[key] === "number");
   const columns = [
-    { name: "Rule", value: (rule) => rule.name, show: (rule) => [rule.name, " ", rule.position && h("span", { class: "where" }, linked(result.source, rule.position, `line ${rule.position.line}`)), !rule.fired && [" ", h("span", { class: "badge" }, "never fired")]] },
+    { name: "Rule", value: (rule) => rule.name, show: (rule) => [rule.name, " ", rule.position && h("span", { class: "where" }, linked(result.source, rule.position, `line ${rule.position.line}`)), !rule.fired && !rule.subsumed && [" ", h("span", { class: "badge" }, "never fired")]] },
     { name: "Instances", isNumber: true, isMinor: true, value: (rule) => rule.instances, title: "combinations of parameter values" },
   ];
   if (has("enabled")) columns.push({ name: "Enabled", isNumber: true, value: (rule) => rule.enabled, title: "guards that were true, over all states" });
@@ -181,7 +181,7 @@ function ruleSection(result) {
   const until = result.verdict === "holds" ? "never fired" : "did not fire before the search ended";
   const notes = [h("p", { class: "soft" }, never.length
     ? [h("strong", {}, `${never.length} of ${plural(rules.length, "rule")} ${until}`), `: ${listed([...new Set(never.map((rule) => rule.name))])}.`]
-    : `All ${plural(rules.length, "rule")} fired.`)];
+    : rules.every((rule) => rule.fired) ? `All ${plural(rules.length, "rule")} fired.` : "All statements were executed; some rules are other ways through them.")];
   const idle = has("new") ? rules.filter((rule) => rule.fired && rule.new === 0) : [];
   if (idle.length) notes.push(h("p", { class: "soft" }, `${plural(idle.length, "rule")} fired, but only to states that shorter runs reach: ${listed(idle.map((rule) => rule.name))}.`));
   if (has("new")) notes.push(h("p", { class: "soft" }, "\u201cTo new states\u201d counts firings; several may lead to the same new state."));
