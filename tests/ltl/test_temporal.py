@@ -315,7 +315,7 @@ def test_ltl_is_no_reserved_word(tmp_path: Path) -> None:
 
 
 def test_a_formula_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no formula '3'.*1: G F red.*2: F red"):
+    with pytest.raises(UsageError, match=r"'3'.*1: G F red.*2: F red"):
         check(LIGHT, tmp_path, "G F red", "F red", properties=("3",))
 
 
