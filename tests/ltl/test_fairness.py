@@ -120,7 +120,7 @@ def fair_graphs(seed: int, count: int, most_nodes: int) -> Iterator[FairGraph]:
 @pytest.mark.parametrize("first_look", [2, 1000])
 def test_a_fair_cycle_is_found_where_there_is_one(threads: int, first_look: int) -> None:
     met, tuning = set(), Tuning(first_look=first_look)
-    for graph in fair_graphs(threads, 300, 20):
+    for graph in fair_graphs(threads, 100, 20):
         expected = graph.has_fair_cycle()
         met.add((graph.is_strong, graph.has_accepting_cycle(), expected))
         assert (graph.search(replace(OPTIONS, threads=threads), tuning=tuning).stop is Stop.VIOLATION) == expected

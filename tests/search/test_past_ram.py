@@ -128,7 +128,8 @@ def test_what_is_visited_does_not_depend_on_blocks(threads: int, watch: Watch, t
     assert len(set(visited[0])) == 41 * 41
 
 
-@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+# Half of the models; test_layered.py has the others.
+@pytest.mark.parametrize("path", [each for each in MODELS if not len(each.stem) % 2], ids=lambda path: path.stem)
 def test_corpus_with_next_to_no_memory(path: Path, watch: Watch, tmp_path: Path) -> None:
     _, native = compiled(path, symmetry=False)
     if native.liveness_count:
