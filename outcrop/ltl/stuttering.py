@@ -1,8 +1,8 @@
 """Stuttering: whether an automaton looks at how often a state is repeated.
 
 Reduction by partial order repeats some states of a run and leaves out repetitions of others. A formula without X does
-not notice, and a claim that is written as an automaton may. This is a test of its transitions that is sufficient, and
-that claims pass which are made from such formulas.
+not notice; a claim that is written as an automaton may. The test of its transitions is sufficient, not necessary.
+Claims that are translated from formulas without X usually pass it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Truth = Callable[[tuple[bool, ...]], bool]
 
 
 def ignores_repetitions(automaton: Automaton) -> bool:
-    """Returns whether an automaton surely accepts a run if it accepts one with other repetitions of the same states.
+    """Returns whether repetitions of a state surely change nothing: an automaton accepts all such runs, or none.
 
     For each state of the system, two moves of the automaton must be possible as one, without missing an accepting
     state, and one move must be possible as two.

@@ -23,9 +23,11 @@ _BALLS, _WALK = 8, 30
 _FEWEST_STATES, _MOST_STATES, _MOST_GUARDS = 12, (50, 200), (60_000, 240_000)
 #: A first sample that keeps no more than this share is enough.
 _SMALL_SHARE = 0.5
-#: An instance is hopeless if sets around it were small in less than one of some states, of so many, in so many balls.
+#: An instance is hopeless if a small set was found around it in fewer than one of 12 states. It must have been tried in
+#: at least 20 states, from at least three balls.
 _STATES_A_SMALL_SET, _FEWEST_TRIES, _FEWEST_BALLS = 12, 20, 3
-#: Reduction pays if it takes no more than this multiple of the time, and so much more for all of the states.
+#: Largest time of a reduced search that pays, as a multiple of the full one: if no state is saved, and what is added in
+#: proportion to the share of states that is saved.
 MOST_TIME, _TIME_FOR_STATES = 1.0, 12.0
 #: Time of a reduced expansion in full ones: without a choice, and for each leaf that the choice looks at.
 _WITHOUT_CHOICE, _FOR_A_LOOK = 1.25, 0.03

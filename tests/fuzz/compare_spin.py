@@ -16,7 +16,7 @@ from typing import Any
 
 import outcrop
 
-#: What a verifier says that ends early, at its bound of depth or of processes.
+#: Messages of a verifier that ends early: at its bound of depth or of processes, or at a number that is no channel.
 _INCOMPLETE = re.compile("max search depth too small|too many processes|aborting|bad queue#")
 _PLACE = re.compile(r"^\t[^\t:]+:\d+, state (\d+)\b", re.MULTILINE)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from random import Random
 
 _DEPTH = 2
-#: Values to assign to each variable, some of which its type does not hold, and values to compare with.
+#: Values for each variable: those to assign, of which its type cannot hold all, and those to compare with.
 _VALUES = {
     "x": (("0", "1", "2", "255", "256", "x + 1", "y", "x - 1", "_pid"), ("0", "1", "2", "255")),
     "y": (("0", "1", "3", "y + 1", "x", "y * 2", "v", "w", "i"), ("0", "1", "3")),
